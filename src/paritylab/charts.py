@@ -36,6 +36,7 @@ WIDTH, PLOT, ROW, LETTER = 380.0, 200.0, 15.0, 6.4
 ACROSS, HEADING, ENTRY, NAME = 2, 50, 40, 30
 #: So many points of a line have a marker each, and whiskers rather than a band.
 POINTS = 30
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKERS = ("o", "s", "^", "D", "X", "P")
 _RULE: Look = {"color": COLOURS["soft"], "linewidth": 1.4, "linestyle": (0, (2, 3))}
 #: Lines over a heat map.
@@ -200,20 +201,19 @@ def _axis(axes: "Axes", axis: str, asked: Series) -> None:
 
 
 def short(value: float) -> str:
-    """A number on an axis: three digits, 66k and 1M for large ones, 10⁻⁵ for small ones.
+    """A number for people: three digits that matter, powers of ten written as such.
 
     >>> [short(v) for v in (64, 1024, 65536, 1e6, 1e-5, 0.25, -2.0, 3e12)]
-    ['64', '1,024', '65.5k', '1M', '10⁻⁵', '0.25', '−2', '3·10¹²']
+    ['64', '1,024', '65,536', '1,000,000', '10⁻⁵', '0.25', '−2', '3·10¹²']
     """
-    size, sign = abs(value), "−" if value < 0 else ""
-    if size and not 1e-3 <= size < 1e9:
-        factor, power = f"{size:.2e}".split("e")
-        raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        return f"{sign}{'' if float(factor) == 1 else f'{float(factor):g}·'}10{raised}"
-    for unit, name in ((1e6, "M"), (1e3, "k")):
-        if size >= max(unit, 1e4):
-            return f"{sign}{size / unit:.3g}{name}"
-    return f"{sign}{size:,.0f}" if size >= 1000 else f"{sign}{size:.3g}"
+    rounded, sign = float(f"{abs(value):.3g}"), "−" if value < 0 else ""
+    if not rounded:
+        return "0"
+    if not 1e-3 <= rounded < 1e7:
+        factor, power = f"{rounded:.2e}".split("e")
+        raised = "10" + str(int(power)).translate(SUPERSCRIPTS)
+        return sign + (raised if float(factor) == 1 else f"{float(factor):g}·{raised}")
+    return sign + (f"{round(abs(value)):,}" if rounded >= 1000 else f"{rounded:g}")
 
 
 # ---- the three kinds

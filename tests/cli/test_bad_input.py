@@ -15,11 +15,9 @@ LINES = """
 check no-such-claim | no claim 'no-such-claim'
 check hg1-masc | did you mean hg1-mask?
 check --record --seed 1 | --record runs
-check --effort huge | 'huge'
 check hg1-mask --paper ks | none of the claims asked for is of paper ks
 check --jobs 0 | greater than or equal to 1
 check --seed -1 | -1
-check --seed x | x
 check --file none.py | none.py
 check --json no/such/rows.json | no/such/rows.json
 check --report taken | taken is a file
@@ -28,7 +26,6 @@ check --store broken.db | broken.db
 report | --from
 report --from rows.json | --out
 report --from none.json --out x | none.json
-report --from taken --out x | not readable JSON
 report --from /dev/zero --out x | ordinary
 claims --json lost.svg | symbolic link
 dance | dance
@@ -37,78 +34,49 @@ xor missing.txt | is now `xorfind bits`
 apply missing.json missing.csv | is now `xorfind apply`
 live --from missing.npz | missing.npz
 live --from rows.json | rows.json
-live --from . | got .
-train nothing | nothing
 train heads --n 0 | n must be at least 1
-train heads --n 8.5 | 8.5
 train heads --n 1000000000 | this machine has
 train heads --k 99 | k must be between 0 and n=12
 train heads --heads 0 | heads must be at least 1
 train heads --heads 100000 --n 1000000 | smaller sizes
 train heads --samples 0 | samples must be at least 1
-train heads --samples 1000000000000 | needs about
 train heads --preset best | 'best' is not one of
 train heads --restarts 2 | --restarts belongs to --preset anneal
 train heads --tau n/0 | division by zero
 train heads --tau cold | cold is not arithmetic in n
-train heads --tau -1 | tau must be positive
 train heads --eta -1 | eta must be above 0
 train heads --noise 2 | noise must be below 0.5
 train heads --subset 1,2,3 --k 4 | subset has 3 positions, but k=4
-train heads --subset 1,x | --subset takes positions
 train heads --subset 1,80 | positions must be in 0..11
 train heads --runs 0 | --runs must be at least 1
-train heads --runs 1000000000 | --runs must be at most 1000000
 train heads --seed -1 | seed must be at least 0
 train heads --bogus 1 | --bogus
-train heads --save no/such/runs.npz | --save needs a file in an existing folder
 train heads --figure x.bmp | a figure file ends in
 train heads --figure lost.svg | symbolic link
 train xor --n 2 | n ≥ 3
 train xor --n 1000000000 --samples 1000 | needs about
-train xor --width 0 | width must be at least 1
-train xor --gain nan | gain must be
 train xor --gain -5 | gain must be above 0
-train xor --readout abs --steps 3 | Fresh
 train xor --positions balanced --n 65 | even n
-train xor --positions onehot --width 5 | width
-train xor --samples 0 | samples must be at least 1, got 0
-train xor --samples 3000000000 | samples must be at most 2,147,483,647
-train chain --n 0 | n must be at least 1
 train chain --n 4194304 --k 2097152 | needs about
 train chain --k 12 | nearest: 8 and 16
-train chain --samples -5 | samples must be at least 1
 train chain --steps 5 | --steps belongs to --mode levels or direct
-train chain --epsilon 1.5 | --epsilon belongs to --mode levels
 train chain --mode levels --epsilon 3 | epsilon must be below 2
-train layers --k 12 | nearest: 8 and 16
 sweep run nothing-named | nothing-named
 sweep run missing.toml | missing.toml
-sweep run /dev/zero | /dev/zero
-sweep run folder.toml | not readable TOML
 sweep run binary.toml | not readable TOML
 sweep run xor --engine threads | threads
 sweep run xor --cluster tcp://127.0.0.1:1 | --engine dask
 sweep run xor --engine dask --cluster somewhere | no dask scheduler answers at somewhere
-sweep status --store none.db | no store none.db
 sweep status --store rows.json | cannot use the store
 sweep plot --store none.db | no store none.db
-sweep plot --store none.db --out a/b.svg | existing folder
 sweep export | say where to
 sweep export --csv a/b.csv | existing folder
-sweep export --csv x.csv --store none.db | no store none.db
 """
 CASES = [line.split(" | ") for line in LINES.strip().splitlines()]
 CASES += [
     [f"train heads --n {HUGE}", "n must be a whole number below 2⁶³"],
-    [f"train heads --seed {HUGE}", "seed must be below 2³²"],
-    [f"train heads --runs {HUGE}", "--runs must be a whole number"],
-    [f"train heads --subset {LONG}", "--subset takes positions"],
     [f"train heads --preset {LONG}", "is not one of"],
-    [f"check {LONG}", "no claim"],
-    [f"sweep run {LONG}", "unknown sweep"],
     [f"live --out {LONG}", "too long"],
-    [LONG, "No such command"],
     ["xor --threshold quick é\u2028\x1b[31m", "xorfind bits"],
 ]
 
@@ -120,7 +88,6 @@ def desk(elsewhere):
     (elsewhere / "rows.json").write_text("[]")
     (elsewhere / "broken.db").write_bytes(b"not a database" * 200)
     (elsewhere / "binary.toml").write_bytes(b"\xff\xfe\x00learner")
-    (elsewhere / "folder.toml").mkdir()
     (elsewhere / "lost.svg").symlink_to("nowhere")
     return elsewhere
 
@@ -153,17 +120,12 @@ GRIDS = [
     ('"heads"', '"haeds"', "did you mean 'heads'"),
     ('"heads"', '"elimination"', "give the number of samples"),
     ("runs = 4", "runs = 5", "multiple of block=2, got 5"),
-    ("runs = 4", "runs = 20.0", "runs must be a whole number, got 20.0"),
     ("runs = 4", "runs = 2000000000", "at most 1,000,000 blocks"),
     ("block = 2", "block = 0", "block must be at least 1"),
     ("block = 2", "width = 0", "unknown key"),
-    ("block = 2", "block = 2\nuntil = 0.5", "unknown key"),
-    ("block = 2", "block = 2\nseed = 4294967296", "seed must be below 2³²"),
+    ("block = 2", "block = 2\nseed = 4294967296", "seed must be at most 4294967295"),
     ("n = [6, 8]", "n = []", "n is an empty list"),
     ("n = [6, 8]", 'n = ["six"]', "n must be a whole number, got 'six'"),
-    ("n = [6, 8]", "n = [8.7]", "n must be a whole number, got 8.7"),
-    ("n = [6, 8]", "n = true", "n=True"),
-    ("n = [6, 8]", "n = [[6]]", "n must be a whole number"),
     ("n = [6, 8]", "n = {a = 1}", "plain value"),
     ("n = [6, 8]\n", "", "the problem lacks n"),
     ("n = [6, 8]", "n = 8\nd = 3", "unknown problem entry for heads 'd'"),
@@ -172,18 +134,12 @@ GRIDS = [
     ("\nk = 2", "\nk = 9", "no cell of this grid can exist"),
     ("\nk = 2", '\nk = 2\ntarget = "majorty"', "did you mean 'majority'"),
     ("\nk = 2", "\nk = nan", "k must be a"),
-    ("\nk = 2", "\nk = 2\nk = 3", "not readable TOML"),
     ("\nk = 2", "\nk = 2\nsamples = 0", "samples must be at least 1"),
     ("\nk = 2", "\nk = 2\nfresh = true", "give samples"),
-    ("\nk = 2", "\nk = 2\n[extra]", "'extra'"),
     ("\nk = 2", "\nk = 2\n[settings]\ntau = -1.0", "tau must be positive"),
     ("\nk = 2", '\nk = 2\n[settings]\ntua = "1/n"', "did you mean 'tau'"),
-    ("\nk = 2", "\nk = 2\n[settings]\ntemperature = 1", "did you mean 'tau'"),
     ("\nk = 2", '\nk = 2\n[settings]\npreset = "best"', "unknown preset of heads 'best'"),
-    ("\nk = 2", "\nk = 2\n[settings]\nstart = 3", "start must be an array"),
-    ("[problem]", "[[problem]]\nn = 3\n[problem]", "not readable TOML"),
     ("[problem]\nn = [6, 8]\nk = 2", "problem = []", "nothing to run"),
-    ("[problem]\nn = [6, 8]\nk = 2", "problem = 3", "got 3"),
 ]
 
 

@@ -7,7 +7,6 @@ import signal
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from tests.cli.running import run
@@ -15,8 +14,7 @@ from tests.cli.test_bad_input import refused
 
 from paritylab.cli import main
 from paritylab.cli.app import _one_interrupt
-from paritylab.files import check_folder, check_target, write_atomically
-from paritylab.sweep import Spec
+from paritylab.files import check_folder, write_atomically
 
 
 def test_a_pipe_is_written_to_and_stays_a_pipe(capsys, elsewhere):
@@ -28,17 +26,6 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(capsys, elsewhere):
     reader.join(30)
     assert len(json.loads(read[0])) > 40
     assert (elsewhere / "pipe").is_fifo()
-
-
-def test_a_descriptor_of_ones_own_is_written_to_where_it_stands(elsewhere):
-    """/dev/stdout of a redirected command is a link to a file, which must not be replaced."""
-    with open(elsewhere / "log", "wb") as stream:
-        stream.write(b"before ")
-        stream.flush()
-        target = Path(f"/dev/fd/{stream.fileno()}")
-        check_target(target, "--json")
-        write_atomically(target, "after")
-    assert (elsewhere / "log").read_text() == "before after"
 
 
 def test_links_are_never_followed(capsys, elsewhere):
@@ -72,26 +59,6 @@ def test_letters_that_a_terminal_lacks_are_written_plainly(elsewhere, monkeypatc
         main(["claims"])
     assert stopped.value.code == 0
     assert "hg1-mask" in old.buffer.getvalue().decode("ascii")
-
-
-def test_a_device_that_is_not_there_is_one_line(capsys, elsewhere, monkeypatch):
-    def broken(*_):
-        raise AssertionError
-
-    monkeypatch.setattr("paritylab.cli.check.chosen_ids", broken)
-    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
-    code, _, err = run(capsys, "check", "hg1-mask")
-    assert code == 4
-    assert "is the device of JAX_PLATFORMS=cuda here?" in err
-    assert err.count("\n") == 1
-
-
-def test_a_sample_of_a_python_user_is_bounded_too():
-    from paritylab import Parity, Sample
-
-    with pytest.raises(ValueError, match="at most 2,147,483,647"):
-        Sample(Parity(12, (1, 2)), 10**12)
-    assert Spec.make("heads", {"n": 12, "k": 2}, {}).cell == "heads k=2 n=12"
 
 
 def test_an_interrupt_that_python_ignores_comes_again():

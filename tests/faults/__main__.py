@@ -30,10 +30,8 @@ def parts(share: float, folder: Path) -> Iterator[Tally]:
                 yield kills.workers(engine, n(workers), folder)
         yield kills.rivals(n(20), folder)
         yield disk.full(n(20), folder)
-        yield disk.read_only(n(10), folder)
     yield fuzz.command_lines(n(1000), folder)
-    yield fuzz.sweep_files(n(500), folder)
-    yield fuzz.row_files(n(500), folder)
+    yield fuzz.files(n(1000), folder)
 
 
 def main() -> int:

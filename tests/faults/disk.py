@@ -1,13 +1,12 @@
-"""Disks that fill up or turn read-only midway, on a small file system of their own if allowed."""
+"""Disks that fill up midway, on a small file system of their own if allowed."""
 
 import random
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.faults.drivers import Plan, Tally, ending, finish, inspect, kill, new_folder, start
+from tests.faults.drivers import Plan, Tally, ending, finish, inspect, new_folder, start
 
 SIZE = 8 << 20
 
@@ -42,27 +41,6 @@ def full(attempts: int, parent: Path) -> Tally:
                 (disk / "filler").write_bytes(b"x" * (SIZE - draw.randrange(0, 900_000)))
                 _expect_one_line(plan, tally)
                 (disk / "filler").unlink()
-            finish(plan, tally)
-    return tally
-
-
-def read_only(attempts: int, parent: Path) -> Tally:
-    """A driver is killed, its disk turns read-only: refused, readable, and completed afterwards."""
-    tally, draw = Tally("disk read-only midway"), random.Random(attempts)
-    for _ in range(attempts):
-        with small_disk(parent) as disk:
-            if disk is None:
-                tally.notes["not allowed to mount"] += 1
-                return tally
-            tally.attempts += 1
-            plan = Plan(new_folder(parent), disk=disk)
-            pid = start(plan)
-            time.sleep(draw.uniform(0.05, 0.2))
-            kill(pid)
-            ending(pid)
-            subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-            _expect_one_line(plan, tally)
-            subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
             finish(plan, tally)
     return tally
 

@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 import signal
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -83,16 +82,6 @@ def _scrambled(draw: st.DrawFn, text: str) -> str:
     return text
 
 
-@st.composite
-def _rows(draw: st.DrawFn, whole: str) -> str:
-    (row,) = json.loads(whole)
-    if draw(st.booleans()):
-        return draw(_scrambled(whole))
-    junk = st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=5), st.just([]))
-    row[draw(st.sampled_from(sorted(row)))] = draw(st.one_of(junk, st.just({"x": [1, "y"]})))
-    return json.dumps([row])
-
-
 def command_lines(count: int, parent: Path) -> Tally:
     """Whole command lines in this process; long work is taken for done."""
     tally = Tally("fuzzed command lines")
@@ -101,40 +90,25 @@ def command_lines(count: int, parent: Path) -> Tally:
     return tally
 
 
-def sweep_files(count: int, parent: Path) -> Tally:
-    """TOML files of sweeps."""
-    tally = Tally("fuzzed sweep files")
+def files(count: int, parent: Path) -> Tally:
+    """Files of sweeps and of verdict rows with a few letters changed."""
+    tally, lines = (
+        Tally("fuzzed files"),
+        {
+            "grid.toml": ["sweep", "run", "grid.toml", "--dry-run"],
+            "rows.json": ["report", "--from", "rows.json", "--out", "page"],
+        },
+    )
 
-    def one(text: str) -> None:
-        Path("grid.toml").write_bytes(text.encode("utf-8", "surrogatepass"))
-        judge(["sweep", "run", "grid.toml", "--dry-run"], tally, text)
+    def one(case: tuple[str, str]) -> None:
+        name, text = case
+        Path(name).write_bytes(text.encode("utf-8", "surrogatepass"))
+        judge(lines[name], tally, text)
 
-    with place(parent):
-        _each(count, _scrambled(GRID), one)
-    return tally
-
-
-def row_files(count: int, parent: Path) -> Tally:
-    """JSON files of verdict rows; every fiftieth is made into a page as well."""
-    from paritylab.report import read_rows
-
-    tally, whole = Tally("fuzzed row files"), _one_row()
-
-    def one(text: str) -> None:
-        Path("rows.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-        if tally.attempts % 50 == 0:
-            judge(["report", "--from", "rows.json", "--out", "page"], tally, text)
-            return
-        tally.attempts += 1
-        try:
-            read_rows("rows.json")
-        except ValueError:
-            pass
-        except Exception as error:
-            found(tally, "tracebacks", text, f"{type(error).__name__}: {error}")
-
-    with place(parent):
-        _each(count, _rows(whole), one)
+    with place(parent), _no_long_work():
+        scrambled = {"grid.toml": _scrambled(GRID), "rows.json": _scrambled(_one_row())}
+        cases = [st.tuples(st.just(name), text) for name, text in scrambled.items()]
+        _each(count, st.one_of(cases), one)
     return tally
 
 
@@ -157,22 +131,14 @@ def _each(count: int, cases: st.SearchStrategy[Any], one: Callable[[Any], None])
 def judge(line: list[str], tally: Tally, text: str = "") -> None:
     """Run a command line here; count it if it is ugly, hangs, or ends with an unknown code."""
     tally.attempts += 1
-    start = time.monotonic()
     code, err = _run(line)
-    shown = f"{' '.join(line)!r} {text!r}"
-    if str(code).startswith("TimeoutError") or time.monotonic() - start > SECONDS:
-        found(tally, "hangs", shown, "no end")
-    elif not isinstance(code, int) or ("Traceback" in err and "--debug" not in line):
-        found(tally, "tracebacks", shown, f"{code}: {err}")
-    elif code not in CODES:
-        found(tally, "codes", shown, f"exit code {code}: {err}")
-
-
-def found(tally: Tally, harm: str, shown: str, error: str) -> None:
-    """Count a harm, and note the first few with what did it."""
-    tally.harm[harm] += 1
-    if tally.harm.total() <= 6:
-        tally.notes[f"{shown[:160]} → {' '.join(error.strip().splitlines()[-1:])[:160]}"] += 1
+    ugly = "Traceback" in err and "--debug" not in line
+    if ugly or code not in CODES:
+        harm = "hangs" if str(code).startswith("TimeoutError") else "tracebacks or codes"
+        tally.harm[harm] += 1
+        if tally.harm.total() <= 6:
+            said = " ".join(err.strip().splitlines()[-1:])
+            tally.notes[f"{' '.join(line)!r} {text!r}"[:160] + f" → {code}: {said[:160]}"] += 1
 
 
 def _run(arguments: list[str]) -> tuple[int | str, str]:

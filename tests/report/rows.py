@@ -46,13 +46,6 @@ def kept_rows():
     return rows
 
 
-def many_rows(count):
-    """As many rows as the laboratory will have, made of the kept ones under other ids."""
-    rows = kept_rows()
-    more = [{**rows[i % len(rows)], "id": f"{rows[i % len(rows)]['id']}-{i}"} for i in range(count)]
-    return (rows + more)[:count]
-
-
 def row(**changes):
     """A row that can be shown, changed as asked."""
     fine = {

@@ -1,11 +1,8 @@
 """The page in a real browser: searched, filtered, opened, stepped through, reloaded, printed."""
 
-import re
-import time
-
 import pytest
 from tests.report.browser import COLLIDING, LOW_CONTRAST, browser
-from tests.report.rows import hostile_rows, kept_rows, many_rows
+from tests.report.rows import hostile_rows, kept_rows
 
 from paritylab.report import write_report
 
@@ -188,38 +185,6 @@ def test_words_stand_out_from_their_background(tab, address, scheme):
     assert page.evaluate(LOW_CONTRAST) == []
 
 
-def test_numbers_shown_are_those_of_the_rows(tab, address):
-    page = tab(address)
-    shown = page.evaluate(
-        """() => Object.fromEntries([...document.querySelectorAll("details.claim")].map(card => [
-        card.dataset.id,
-        [...card.querySelectorAll("data")].map(each => [each.value, each.textContent])]))"""
-    )
-    for row in kept_rows():
-        judged = [each["value"] for each in row.get("comparisons") or ()]
-        numbers = [each["value"] if isinstance(each, dict) else each for each in judged]
-        every = [*numbers, row["margin"], row["runs"]]
-        known = {float(n) for n in every if isinstance(n, int | float)}
-        assert {float(value) for value, _ in shown[row["id"]]} == known, row["id"]
-        for value, words in shown[row["id"]]:
-            assert _read(words) == pytest.approx(float(value), rel=6e-3, abs=1e-300), row["id"]
-
-
-def _read(words):
-    """The number that people read."""
-    text = words.replace(",", "").replace("−", "-")
-    if share := re.match(r"(\d+) of (\d+) ", text):
-        return int(share[1]) / int(share[2])
-    text = text.partition(" [")[0]
-    if text.endswith("\u00a0%"):
-        return float(text[:-2]) / 100
-    digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-    found = re.fullmatch(r"(-?)(?:([\d.]+)·)?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
-    if not found:
-        return float(text)
-    return float(f"{found[1]}{found[2] or 1}e{found[3].translate(digits)}")
-
-
 def test_hostile_strings_stay_inert(tab, tmp_path):
     rows = hostile_rows()
     page = tab(write_report(rows, tmp_path).as_uri())
@@ -245,68 +210,18 @@ def test_it_reads_without_scripts(tab, address):
     assert page.get_by_role("heading", name="Errata").is_visible()
 
 
-def test_the_counterexample_is_copied(tab, address):
-    page = tab(address, permissions=["clipboard-read", "clipboard-write"])
-    page.locator('[data-id="hg1-thm11"] > summary').click()
-    page.locator('[data-id="hg1-thm11"] .copy').first.click()
-    page.get_by_text("Copied").wait_for()
-    code = next(row["counterexample"] for row in kept_rows() if row["id"] == "hg1-thm11")
-    assert page.evaluate("navigator.clipboard.readText()") == code
-
-
-def test_a_figure_is_saved_with_its_colours_and_its_numbers(tab, address, tmp_path):
+def test_a_figure_is_saved_with_its_colours(tab, address, tmp_path):
     page = tab(address)
     row = next(row for row in kept_rows() if row["series"].get("kind") == "lines")
     card = page.locator(f'[data-id="{row["id"]}"]')
     card.locator("> summary").click()
-    saved = {}
-    for kind in ("SVG", "CSV"):
-        with page.expect_download() as waiting:
-            card.get_by_role("button", name=kind).click()
-        assert waiting.value.suggested_filename == f"{row['id']}.{kind.lower()}"
-        waiting.value.save_as(tmp_path / kind)
-        saved[kind] = (tmp_path / kind).read_text()
-    assert "var(--" not in saved["SVG"]
-    assert saved["SVG"].startswith("<svg")
-    points = sum(len(line["x"]) for line in row["series"]["lines"])
-    assert len(saved["CSV"].splitlines()) == points + 1
-    card.locator(".more summary", has_text="BibTeX").click()
-    assert f"@misc{{paritylab:{row['id']}," in card.locator(".more code").inner_text()
-
-
-def test_ninety_claims_are_ready_soon_low_and_print_short(tab, tmp_path):
-    address = write_report(many_rows(90), tmp_path)
-    assert address.stat().st_size < 2_000_000
-    address = address.as_uri()
-    start = time.perf_counter()
-    page = tab(address)
-    page.locator("#ui-count").wait_for()
-    seconds = time.perf_counter() - start
-    height = page.evaluate("document.documentElement.scrollHeight")
-    pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
-    print(f"90 claims: ready after {seconds:.2f} s, {height} px, {pages} printed pages")
-    assert height <= 8000
-    assert pages <= 30
-    assert seconds < 5  # usually well below 1; other tests may run beside
-
-
-def found(page, words):
-    page.fill("#ui-search", words)
-    return [card.get_attribute("data-id") for card in page.locator(SHOWN).all()]
-
-
-def test_search_is_on_the_first_screen_and_ranks_ids_places_and_titles(tab, address):
-    for width in (1280, 390):
-        box = tab(address, width=width).locator("#ui-search").bounding_box()
-        assert box["y"] + box["height"] < 800
-    page = tab(address)
-    assert found(page, "hg1-thm5")[0] == "hg1-thm5"
-    assert found(page, "theorem 5")[0] in ("hg1-thm5", "ks-thm5")
-    assert set(found(page, "theorem 5")[:2]) == {"hg1-thm5", "ks-thm5"}
-    assert any(id.startswith("ks-") for id in found(page, "chain of thought"))
-    assert found(page, "convergence")
-    assert not found(page, "zebra")
-    assert page.locator(".map").is_hidden()
+    with page.expect_download() as waiting:
+        card.get_by_role("button", name="SVG").click()
+    assert waiting.value.suggested_filename == f"{row['id']}.svg"
+    waiting.value.save_as(tmp_path / "figure.svg")
+    saved = (tmp_path / "figure.svg").read_text()
+    assert "var(--" not in saved
+    assert saved.startswith("<svg")
 
 
 def test_back_leads_out_of_a_tab_and_out_of_a_card(tab, address):

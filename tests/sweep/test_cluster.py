@@ -1,8 +1,6 @@
 """Sweeps on a dask cluster: the rows of the serial engine, whatever happens to workers."""
 
 import contextlib
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -10,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.faults.drivers import workers_of
 
 from paritylab.sweep.store import Store
 
@@ -75,25 +72,3 @@ def test_a_restarted_scheduler_is_one_line_and_the_sweep_goes_on(elsewhere):
         for process in started:
             process.kill()
             process.wait()
-
-
-def test_ctrl_c_keeps_finished_work_and_leaves_no_worker(elsewhere, interruptible):
-    (elsewhere / "grid.toml").write_text(GRID.replace("80", "4000"))
-    run = [*interruptible, "sweep", "run", "grid.toml", "--store", "s.db", "--file", str(COIN)]
-    # A terminal sends Ctrl-C to the whole group: workers must leave the decision to the driver.
-    process = subprocess.Popen(
-        [*run, "--engine", "dask"], stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        time.sleep(0.2)
-        if (elsewhere / "s.db").exists() and len(contents("s.db")) > 3:
-            break
-    workers = workers_of(process.pid)
-    os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == 130, err
-    assert "Traceback" not in err
-    assert len(workers) == 2
-    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
-    assert 3 < len(contents("s.db")) < 2000

@@ -1,7 +1,6 @@
 """Phase diagrams from stored rows: maps, contours, theory's lines, impossible cells, tables."""
 
 import csv
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,7 +24,6 @@ from paritylab.sweep.named import (
     Layout,
     TheoryLine,
     named_sweep,
-    rows_by_information,
 )
 
 COIN = Path(__file__).parent / "coin.py"
@@ -79,16 +77,6 @@ def test_the_contour_lies_where_the_rate_is_one_half():
     assert np.allclose(bottom[:, 0], 1.5 + 1 / 3)  # k = 1: 0.25 at n = 16
 
 
-def test_missing_cells_are_left_blank_and_described():
-    found = [each for each in cells(lambda n, k: 0.5) if each.values["k"] < 4]
-    found += cells(lambda n, k: 0.5, n=(8,), k=(4,))
-    series = phase_figure(found, Layout("n", "k"))
-    values = np.asarray(series["parts"][0]["panels"][0]["values"])
-    assert np.isnan(values[0, 1:]).all()
-    assert np.isfinite(values[1:]).all()
-    assert "success" in svg(series)
-
-
 def test_a_layout_for_any_grid():
     assert usual_layout(cells(lambda n, k: 0.5)) == Layout("n", "k", ())
     one = [c for c in cells(lambda n, k: 0.5) if c.values["k"] == 2]
@@ -136,27 +124,6 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
     assert {"learner", "n", "k", "successes", "runs", "rate", "low", "high"} <= set(rows[0])
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        (["plot", "scaling"], "nothing of scaling is stored"),
-        (["export", "--parquet", "x.parquet"], "Parquet needs pyarrow"),
-    ],
-)
-def test_what_cannot_be_drawn_or_written_is_one_line(
-    elsewhere, capsys, command, message, monkeypatch
-):
-    from paritylab.sweep import open_store, run_sweep
-
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with open_store("c.db") as store:
-        run_sweep(Grid("coin", {"n": [1, 2], "k": 1}, {}, runs=1, block=1).specs(), store)
-    code, out, err = run(capsys, "sweep", *command, "--store", "c.db")
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert message in err
-
-
 def test_parquet_columns_have_one_type(tmp_path):
     """tau = 0.1 and tau = "1/n" in one column once made pyarrow refuse the whole table."""
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -197,12 +164,6 @@ def test_named_sweeps_are_sound_and_fit_their_layout(name, effort):
         assert {line.label for line in sweep.layout.lines} <= lines
 
 
-def test_no_method_can_do_without_information():
-    exact = rows_by_information({"n": 32, "noise": 0.0})
-    assert exact == pytest.approx(np.log2(32 * 31 / 2))
-    assert rows_by_information({"n": 32, "noise": 0.4}) > 20 * exact
-
-
 def test_other_codes_runs_stand_in_but_are_never_added():
     def block(mark, first):
         spec = Spec.make("coin", {"n": 1, "k": 1}, {}, block=2, first=first)
@@ -235,21 +196,10 @@ def test_a_spec_can_name_a_junta(name):
     assert juntas[0] == made(8, parities[0].subset)
 
 
-def test_an_unknown_target_is_named():
-    spec = Spec.make("anneal", {"n": 8, "k": 3, "target": "majorty"}, {}, block=2)
-    with pytest.raises(ValueError, match="did you mean 'majority'"):
-        data_of(spec, learner_of(spec))
-    even = Grid("anneal", {"n": 8, "k": [2, 3], "target": ["majority", "parity"]})
-    assert list(even.skipped().values()) == ["the majority of an even number of bits, k=2"]
-
-
 @pytest.mark.parametrize(
     ("learner", "problem", "settings"),
     [
-        ("heads", {"n": 10**9, "k": 2}, {}),
-        ("heads", {"n": 12, "k": 2, "samples": 10**10}, {}),
         ("heads", {"n": 100_000, "k": 2}, {"heads": 100_000}),
-        ("anneal", {"n": 20, "k": 3, "samples": 10**11}, {}),
         ("teacher", {"n": 2**21, "k": 2**20, "samples": 1000}, {}),
         ("elimination", {"n": 1000, "k": 2, "samples": 10**10}, {}),
         ("feedforward", {"n": 20, "k": 2}, {"width": 10**9}),
@@ -262,13 +212,6 @@ def test_what_no_machine_here_can_do_is_refused_before_it_starts(
     spec = Spec.make(learner, problem, settings, block=20)
     with pytest.raises(ValueError, match=r"a block of 20 runs needs about .*smaller"):
         data_of(spec, learner_of(spec))
-
-
-def test_a_grid_of_too_many_blocks_is_refused():
-    with pytest.raises(ValueError, match="at most 1,000,000 blocks, this grid has 2,000,000"):
-        Grid("coin", {"n": [1, 2], "k": 1}, runs=10**6, block=1)
-    with pytest.raises(ValueError, match="no cell of this grid can exist: coin k=3 n=2"):
-        list(Grid("coin", {"n": 2, "k": [3, 4]}).specs())
 
 
 def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch):

@@ -1,8 +1,6 @@
 """Fingerprints change with whatever a result depends on."""
 
 import importlib.util
-import os
-import subprocess
 import sys
 
 import jax
@@ -44,24 +42,3 @@ def test_precision_is_part_of_it():
         assert fingerprint_of(None) != before
     with jax.default_matmul_precision("highest"):
         assert fingerprint_of(None) != before
-
-
-def test_the_environments_x64_gives_another_key():
-    code = (
-        "from paritylab.claims.engine.freshness import verdict_key\n"
-        "print(verdict_key('hg1-mask', 'quick', 0, None))"
-    )
-
-    def key(**extra):
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | extra,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout
-
-    plain = key()
-    assert plain.strip()
-    assert plain != key(JAX_ENABLE_X64="1")

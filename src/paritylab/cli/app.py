@@ -1,6 +1,5 @@
 """The command line's frame: global flags, one-line errors, exit codes."""
 
-import _thread
 import atexit
 import os
 import re
@@ -139,7 +138,7 @@ def _one_interrupt() -> Iterator[None]:
             hook(ignored)
             return
         signal.signal(signal.SIGINT, interrupt)
-        threading.Timer(0.01, _thread.interrupt_main).start()
+        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
 
     hook, sys.unraisablehook = sys.unraisablehook, again
     signal.signal(signal.SIGINT, interrupt)
@@ -172,9 +171,7 @@ def _one_line(error: Exception, arguments: list[str]) -> str:
     text = " ".join(printable(str(error)).split()) or type(error).__name__
     if _is_bad_input(error):
         return text
-    device = os.environ.get("JAX_PLATFORMS")
-    hint = f"; is the device of JAX_PLATFORMS={device} here?" if device else ""
-    return f"unexpected {type(error).__name__}: {text} (use --debug for the traceback{hint})"
+    return f"unexpected {type(error).__name__}: {text} (use --debug for the traceback)"
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -2,8 +2,10 @@
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -68,17 +70,15 @@ def run_check(
     check_outputs(json=json_file, report=report)
     own = _own_claims(file)
     chosen = chosen_ids(ids or [], paper, {id: claim.paper for id, claim in own.items()})
-    work = _Work(effort, fresh, store, jobs)
-    verdicts = None if own or record else _all_stored(chosen, seed, work)
-    if verdicts is None:
-        from paritylab.claims import registry
+    from paritylab.claims import registry
 
-        claims = [own[id] if id in own else registry()[id] for id in chosen]
-        if record:
-            return _record(claims, work, json_file, report)
-        verdicts = _run_all(claims, seed, work)
+    claims = [own[id] if id in own else registry()[id] for id in chosen]
+    run = partial(_run_all, effort=effort, fresh=fresh, store=store, jobs=jobs)
+    if record:
+        return _record(claims, effort, run, partial(_show, json_file, report, store))
+    verdicts = run(claims, seed)
     rows = [verdict.row for verdict in verdicts]
-    _show(rows, json_file, report, store)
+    _show(json_file, report, store, rows)
     _name_unchecked_proofs(rows)
     failed = [row["id"] for row in rows if row["status"] == "failed"]
     differing = [verdict.row["id"] for verdict in verdicts if verdict.differs]
@@ -99,7 +99,7 @@ def _name_unchecked_proofs(rows: list[Row]) -> None:
         console.say(f"proofs not counted: {', '.join(waiting)}; {why}")
 
 
-def _show(rows: list[Row], json_file: str | None, report: Path | None, store: Path) -> None:
+def _show(json_file: str | None, report: Path | None, store: Path, rows: list[Row]) -> None:
     """Rows where they were asked for: JSON, table, page (with the sweeps of the store)."""
     for_people = console.write_json(json_file, rows)
     if for_people and len(rows) <= FEW:
@@ -139,7 +139,10 @@ def _summaries(rows: list[Row]) -> list[str]:
 
 
 def _record(
-    claims: list["Claim"], work: "_Work", json_file: str | None, report: Path | None
+    claims: list["Claim"],
+    effort: EffortName,
+    run: Callable[[list["Claim"], int], list["Verdict"]],
+    show: Callable[[list[Row]], None],
 ) -> int:
     """Run every seed, show the first, record what agrees; exit code 1 if something does not."""
     from paritylab.claims import Effort
@@ -147,12 +150,10 @@ def _record(
 
     if not os.access(FILE.parent, os.W_OK):
         raise ValueError(f"--record: the folder {FILE.parent} is not writable")
-    rows = [verdict.row for seed in SEEDS for verdict in _run_all(claims, seed, work)]
-    effort = Effort(work.effort)
-    refused = record(rows, effort)
-    expected = {claim.id: claim.expected_at(effort) for claim in claims}
-    first = [{**row, "expected": expected[row["id"]]} for row in rows[: len(claims)]]
-    _show(first, json_file, report, work.store)
+    rows = [verdict.row for seed in SEEDS for verdict in run(claims, seed)]
+    refused = record(rows, Effort(effort))
+    expected = {claim.id: claim.expected_at(Effort(effort)) for claim in claims}
+    show([{**row, "expected": expected[row["id"]]} for row in rows[: len(claims)]])
     for id, reason in refused.items():
         console.say(f"not recorded: {id}: {reason}")
     console.say(f"{len(claims) - len(refused)} of {len(claims)} verdicts recorded in {FILE}")
@@ -180,63 +181,37 @@ def _own_claims(file: Path | None) -> dict[str, "Claim"]:
     return dict(claims_from_file(file))
 
 
-def _all_stored(ids: list[str], seed: int, work: "_Work") -> list["Verdict"] | None:
-    """Stored verdicts of all these claims of the lab, in less than a second; None if one is not."""
-    from paritylab.claims.engine import freshness
-    from paritylab.claims.engine.recorded import recorded
-    from paritylab.claims.engine.running import stored_row
-    from paritylab.claims.engine.verdict import Effort, Verdict
-    from paritylab.sweep.store import open_store
-
-    if work.fresh or not work.store.is_file():
-        return None
-    found = []
-    with open_store(work.store) as store:
-        for id in ids:
-            row = stored_row(store, freshness.verdict_key(id, work.effort, seed, None))
-            if row is None:
-                return None
-            expected = recorded()[id].expected_at(Effort(work.effort))
-            found.append(Verdict({**row, "expected": expected and expected.value}, reused=True))
-    console.say(f"{len(ids)} of {len(ids)} reused from {work.store} (--fresh runs them again)")
-    return found
-
-
-class _Work(NamedTuple):
-    """How claims are to be run."""
-
-    effort: EffortName
-    fresh: bool
-    store: Path
-    jobs: int | None
-
-
-def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
+def _run_all(
+    claims: list["Claim"],
+    seed: int,
+    *,
+    effort: EffortName,
+    fresh: bool,
+    store: Path,
+    jobs: int | None,
+) -> list["Verdict"]:
     """Verdicts in the order of the claims, with progress on the way."""
     from paritylab.claims import Effort, check
     from paritylab.sweep.engines import usual_jobs
-    from paritylab.sweep.store import open_store
+    from paritylab.sweep.store import Store
 
-    jobs = usual_jobs(len(claims)) if work.jobs is None else work.jobs
-    budgets = {claim.id: claim.budget(Effort(work.effort)) for claim in claims}
+    jobs = jobs or usual_jobs(len(claims))
+    budgets = {claim.id: claim.budget(Effort(effort)) for claim in claims}
     done: dict[str, Verdict] = {}
     running = ""
 
     def started(claim: "Claim") -> None:
         nonlocal running
         running = claim.id
-        progress.follow(running if jobs == 1 else f"{running}, {jobs} at a time")
+        progress.follow(running)
 
-    with (
-        open_store(work.store) as store,
-        console.Progress(sum(budgets.values())) as progress,
-    ):
+    with Store(store) as opened, console.Progress(sum(budgets.values())) as progress:
         for verdict in check(
             claims,
-            effort=work.effort,
+            effort=effort,
             seed=seed,
-            store=store,
-            fresh=work.fresh,
+            store=opened,
+            fresh=fresh,
             jobs=jobs,
             on_start=started,
             on_progress=lambda share: progress.follow(running, budgets[running], share),
@@ -248,5 +223,5 @@ def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
             progress.advance(budgets[row["id"]], line)
     reused = sum(verdict.reused for verdict in done.values())
     if reused:
-        console.say(f"{reused} of {len(done)} reused from {work.store} (--fresh runs them again)")
+        console.say(f"{reused} of {len(done)} reused from {store} (--fresh runs them again)")
     return [done[claim.id] for claim in claims]

@@ -99,11 +99,11 @@ def _stored(id: str, path: Path) -> Row | None:
     """The last check's row of a claim, at default effort if there is one."""
     from paritylab.claims.engine import freshness
     from paritylab.claims.engine.running import stored_row
-    from paritylab.sweep.store import open_store
+    from paritylab.sweep.store import Store
 
     if not path.is_file():
         return None
-    with open_store(path, reading=True) as store:
+    with Store(path, reading=True) as store:
         found = [
             stored_row(store, freshness.verdict_key(id, effort, 0, None))
             for effort in ("default", "full", "quick")

@@ -8,33 +8,20 @@ import numpy as np
 from paritylab.charts import Series
 from paritylab.claims.engine.figures import Heatmap
 from paritylab.learning import Runs
-from paritylab.learning.runs import course
+from paritylab.learning.runs import course, facts
 from paritylab.precision import float64
 from paritylab.problem import ParityTree
 from paritylab.report.figures import save_figure
-from paritylab.statistics import Rate
 
 #: Positions of a map and numbers of a list that are shown at most.
 POSITIONS, SHORT = 600, 20
-#: What recovered and solved mean for a family of learners.
-_HEADS = ("heads on exactly the hidden set", "squared-hinge risk below 0.05")
-_CHAIN = ("every pair found", "every pair found, every fresh input right")
-_MEANING = {
-    "heads": _HEADS,
-    "anneal": _HEADS,
-    "xor": ("pair has the two largest weights", "right on every input"),
-    "transformer": ("", "every token right on 98 % of fresh rows"),
-    "full-batch": (_CHAIN[0], "every fresh input right, loss below 0.01"),
-}
 
 
 def outcomes(runs: Runs[Any]) -> list[list[str]]:
-    """Rows of the table: what happened, how often; then the median of every number that the
-    learner left, with its range where runs differ."""
-    found, solved = _MEANING.get(runs.name, _CHAIN)
-    table = [[found, str(runs.rate("recovered"))]] if runs.names_a_set else []
-    table.append([solved, str(runs.rate("solved"))])
-    for name, values in {f"risk ({runs.kind})": runs.risk, **runs.stats}.items():
+    """Rows of the table: what `repr(runs)` says; then the median of every number that the learner
+    left, with its range where runs differ."""
+    table = [[name, text] for name, text in facts(runs).items()]
+    for name, values in runs.stats.items():
         known, words = np.asarray(values, dtype=float), name.replace("_", " ")
         known = known[np.isfinite(known)] if known.ndim == 1 else known
         if name == "solved_at":
@@ -46,8 +33,6 @@ def outcomes(runs: Runs[Any]) -> list[list[str]]:
             middle, least, most = (f"{f(known):.4g}" for f in (np.median, np.min, np.max))
             text = middle if least == most else f"{middle} ({least} to {most})"
             table.append([f"{words}, median", text])
-    if runs.diverged.any():
-        table.append(["diverged", str(Rate.of(runs.diverged))])
     return table
 
 

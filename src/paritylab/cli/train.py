@@ -19,8 +19,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-#: Entries of a trace, at most.
-RECORDS = 60
+#: Entries of a trace, at most; runs of a compiled call, unless a command does fewer by default.
+RECORDS, BLOCK = 60, 20
 #: Runs of one command, at most: all of them are held in memory. A sweep keeps more on disk.
 MOST_RUNS = 1_000_000
 #: Where the learners of these commands are defined; their fields become the options.
@@ -40,7 +40,7 @@ class Family(NamedTuple):
 
     chosen_by: the option that chooses; "" if there is one learner. problem: problem options it
     takes. defaults: of any option. rows: the problem's rows if none are asked for, from the
-    learner's name and n. block: runs per compiled call.
+    learner's name and n.
     """
 
     name: str
@@ -50,7 +50,6 @@ class Family(NamedTuple):
     learners: _Learners
     problem: tuple[str, ...]
     defaults: dict[str, Any]
-    block: int
     rows: Callable[[str, int], dict[str, Any]] = lambda learner, n: {}
 
 
@@ -76,7 +75,6 @@ FAMILIES = (
         },
         ("n", "k", "subset", "noise", "bias", "samples", "fresh-rows"),
         {"n": 12, "k": 2, "preset": "code"},
-        20,
     ),
     Family(
         "xor",
@@ -90,7 +88,6 @@ FAMILIES = (
         {"": ("xor", {})},
         ("n", "noise", "samples", "fresh-rows"),
         {"n": 256},
-        20,
     ),
     Family(
         "chain",
@@ -107,7 +104,6 @@ FAMILIES = (
         },
         ("n", "k", "samples"),
         {"n": 64, "k": 32, "mode": "teacher", "runs": 5},
-        5,
         _chain_rows,
     ),
     Family(
@@ -122,7 +118,6 @@ FAMILIES = (
         {"": ("layers", {})},
         ("n", "k", "samples"),
         {"n": 64, "k": 32, "runs": 5},
-        5,
         _chain_rows,
     ),
     Family(
@@ -137,7 +132,6 @@ FAMILIES = (
         {"": ("transformer", {})},
         ("n", "k", "subset", "samples", "fresh-rows"),
         {"n": 16, "k": 8, "runs": 4},
-        4,
         lambda learner, n: {"samples": 64, "fresh": True},
     ),
 )
@@ -226,7 +220,7 @@ def _train(family: Family, known: _Known, values: dict[str, Any]) -> None:
     figure = values["figure"] or _free_name(f"{family.name}.svg")
     figure_format(figure)
     given = {k: v for k, v in values.items() if k not in _STEERING and v is not None}
-    runs, seconds, reused = _all_blocks(family, _specs(family, known, given, values), values)
+    runs, seconds, reused = _all_blocks(_specs(family, known, given, values), values)
     described = " ".join(f"{name}={value}" for name, value in given.items())
     console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
     console.print_table(["outcome", "value [95 % interval]"], pictures.outcomes(runs))
@@ -236,7 +230,7 @@ def _train(family: Family, known: _Known, values: dict[str, Any]) -> None:
         print(f"{len(runs)} runs: {runs.save(values['save'])}")
 
 
-def _all_blocks(family: Family, specs: list[Any], values: dict[str, Any]) -> tuple[Any, float, str]:
+def _all_blocks(specs: list[Any], values: dict[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import concatenate_runs
     from paritylab.sweep.blocks import data_of, learner_of
@@ -246,15 +240,14 @@ def _all_blocks(family: Family, specs: list[Any], values: dict[str, Any]) -> tup
     data_of(specs[0], learner)  # refuses what cannot be, before any work
     trace = max(1, (getattr(learner, "steps", None) or 1) // RECORDS)
     folder = values["store"].absolute().parent / "runs"
-    parts, reused, start = [], 0, time.perf_counter()
-    with console.Progress(len(specs), f"blocks of up to {family.block} runs") as counter:
+    found, start = [], time.perf_counter()
+    with console.Progress(len(specs), f"blocks of up to {specs[0].block} runs") as counter:
         for spec in specs:
-            found = kept_runs(spec, folder, trace=trace, fresh=values["fresh"])
-            parts.append(found.runs)
-            reused += found.reused
+            found.append(kept_runs(spec, folder, trace=trace, fresh=values["fresh"]))
             counter.advance()
+    reused = sum(each.reused for each in found)
     note = f", {reused} of {len(specs)} blocks reused (--fresh runs them again)" if reused else ""
-    return concatenate_runs(parts), time.perf_counter() - start, note
+    return concatenate_runs([each.runs for each in found]), time.perf_counter() - start, note
 
 
 def _specs(
@@ -264,29 +257,31 @@ def _specs(
     from paritylab.sweep.grid import Spec
 
     learner, settings = family.learners[given.get(family.chosen_by, "")]
-    asked = {
-        name.removesuffix("-rows"): given.get(name.replace("-", "_")) for name in family.problem
-    }
+    own = {name.replace("-", "_"): name.removesuffix("-rows") for name in family.problem}
     # Not "in (None, False)": 0 equals False, and a 0 has to be refused, not forgotten.
-    problem = {name: v for name, v in asked.items() if v is not None and v is not False}
+    problem = {own[name]: v for name, v in given.items() if name in own and v is not False}
     if "subset" in problem:
         problem["subset"] = _positions(problem["subset"])
         if problem["k"] == family.defaults["k"]:
             problem.pop("k")
     if "samples" not in problem:
         problem |= family.rows(learner, problem["n"])
-    own = {name.replace("-", "_") for name in (*family.problem, family.chosen_by)}
-    changed = {name: value for name, value in given.items() if name not in own}
+    changed = {n: v for n, v in given.items() if n not in own and n != family.chosen_by}
     for name in changed.keys() - known[learner].keys():
         where = [c for c, (each, _) in family.learners.items() if name in known[each]]
         flag = name.replace("_", "-")
         raise ValueError(f"--{flag} belongs to --{family.chosen_by} {' or '.join(where)}")
-    settings = {**settings, **changed}
-    firsts = range(0, values["runs"], family.block)
-    sizes = {at: min(family.block, values["runs"] - at) for at in firsts}
+    runs, block = values["runs"], family.defaults.get("runs", BLOCK)
     return [
-        Spec.make(learner, problem, settings, seed=values["seed"], first=at, block=size)
-        for at, size in sizes.items()
+        Spec.make(
+            learner,
+            problem,
+            {**settings, **changed},
+            seed=values["seed"],
+            first=first,
+            block=min(block, runs - first),
+        )
+        for first in range(0, runs, block)
     ]
 
 

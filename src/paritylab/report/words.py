@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from paritylab.charts import SUPERSCRIPTS, short
 from paritylab.claims.engine.verdict import Status
 from paritylab.statistics import share_text
 
 Row = Mapping[str, Any]
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: So many entries of a list are written out.
 LONG = 8
 #: How a source is known here. A statement is counted only if its words or code were read.
@@ -37,7 +37,7 @@ def number(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}".replace("-", "−")
     if isinstance(value, float):
-        return _float(value) if math.isfinite(value) else str(value)
+        return short(value) if math.isfinite(value) else str(value)
     if isinstance(value, dict):
         return "; ".join(
             f"{prose(str(key).replace('_', ' '))}: {number(entry)}" for key, entry in value.items()
@@ -48,25 +48,13 @@ def number(value: Any) -> str:
     return prose(str(value))
 
 
-def _float(value: float) -> str:
-    rounded = float(f"{value:.3g}")
-    size = abs(rounded)
-    if not rounded:
-        return "0"
-    sign = "−" if rounded < 0 else ""
-    if size >= 1e7 or size < 1e-3:
-        factor, exponent = f"{size:.2e}".split("e")
-        return sign + _power(f"{float(factor):g}", int(exponent))
-    return sign + (f"{round(abs(value)):,}" if size >= 1000 else f"{size:g}")
-
-
 def _power(factor: str, exponent: int) -> str:
     """factor·10^exponent as people write it."""
     if float(factor) == 0:
         return "0"
     if 0 <= exponent <= 3:
         return f"{float(factor) * 10**exponent:,.12g}"
-    power = "10" + str(exponent).translate(_SUPERSCRIPTS)
+    power = "10" + str(exponent).translate(SUPERSCRIPTS)
     return power if float(factor) == 1 else f"{factor}·{power}"
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -108,18 +108,16 @@ def _targets(spec: Spec, problem: dict[str, Any], of: str) -> tuple[Target, ...]
     if subset is not None:
         if not isinstance(subset, list | tuple):
             raise ValueError(f"subset must be a list of positions, got {subset!r}")
-        if "k" in problem and problem["k"] != len(subset):
+        if problem.setdefault("k", len(subset)) != len(subset):
             raise ValueError(f"subset has {len(subset)} positions, but k={problem['k']}")
-        problem["k"] = len(subset)
-    missing = _SIZES[of] - set(problem)
-    if missing:
-        raise ValueError(f"the problem lacks {sorted(missing)[0]}: {PROBLEM[min(missing)].help}")
-    if subset is not None:
-        problem.pop("k")
         if problem.pop("neighbours", None) is not None:
             raise ValueError("neighbours is for random sets; leave it out beside subset")
-        return (_as_target(Parity(problem.pop("n"), subset, **problem), name),) * spec.block
+    missing = _SIZES[of] - set(problem)
+    if missing:
+        raise ValueError(f"the problem lacks {min(missing)}: {PROBLEM[min(missing)].help}")
     n, k = problem.pop("n"), problem.pop("k", 2)
+    if subset is not None:
+        return (_as_target(Parity(n, subset, **problem), name),) * spec.block
     if of == "tree":
         return random_trees(n, k, spec.block, key=spec.seed, first=spec.first)
     sign = -1 if of == "pair" else 1
@@ -140,25 +138,6 @@ def run_spec(spec: Spec, trace: int | None = None) -> Runs[Any]:
     """The runs of one block."""
     learner = learner_of(spec)
     return learn(learner, data_of(spec, learner), key=spec.seed, first_run=spec.first, trace=trace)
-
-
-class Task(NamedTuple):
-    """A block for an engine: its spec, and the user's file that registers its learner, if any."""
-
-    spec: Spec
-    file: str | None = None
-
-
-def load_learner(task: Task) -> None:
-    """Register the learner of a task from the user's file, unless it is there already."""
-    if task.file is not None and task.spec.learner not in LEARNERS:
-        learners_from_file(task.file)
-
-
-def rows_of(task: Task) -> list[Row]:
-    """One plain row per run, in this process or in a worker."""
-    load_learner(task)
-    return plain_rows(run_spec(task.spec))
 
 
 def plain_rows(runs: Runs[Any]) -> list[Row]:

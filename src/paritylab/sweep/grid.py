@@ -18,18 +18,10 @@ from paritylab.checks import check_kind, shortened, whole
 from paritylab.options import check_known
 from paritylab.untrusted import printable, read_toml
 
-#: Seeds that jax tells apart.
+#: Seeds that jax tells apart; larger ones repeat these.
 MOST_SEEDS = 2**32
 
 Pairs = tuple[tuple[str, Any], ...]
-
-
-def check_seed(seed: object) -> None:
-    """Refuse a seed that is not a whole number from 0 to 2³² - 1, beyond which seeds repeat."""
-    if whole("seed", seed, 0) >= MOST_SEEDS:
-        raise ValueError(
-            f"seed must be below 2³², beyond which seeds repeat, got {shortened(seed)}"
-        )
 
 
 @dataclass(frozen=True)
@@ -65,7 +57,7 @@ class Spec:
 
     def __post_init__(self) -> None:
         check_kind("learner", self.learner, str, "a name")
-        check_seed(self.seed)
+        whole("seed", self.seed, 0, MOST_SEEDS - 1)
         whole("block", self.block, 1)
         if not 0 <= whole("first", self.first) <= MOST_SEEDS - self.block:
             raise ValueError(
@@ -104,8 +96,9 @@ def _pairs(values: Mapping[str, object]) -> Pairs:
 #: Beyond this the list of blocks alone would be a burden.
 MOST_BLOCKS = 1_000_000
 
-#: The problem and the settings of a cell.
+#: The problem and the settings of a cell; the values that cells take, by name.
 _Cell = tuple[dict[str, object], dict[str, object]]
+_Columns = dict[str, list[object]]
 
 
 @dataclass(frozen=True)
@@ -132,16 +125,15 @@ class Grid:
 
     def __post_init__(self) -> None:
         check_kind("learner", self.learner, str, "a name")
-        if not self._problems():
-            raise ValueError("problem is an empty list: nothing to run")
-        for table in [*self._problems(), self.settings]:
-            _check_table(table)
         whole("runs", self.runs, 1)
         whole("block", self.block, 1)
-        check_seed(self.seed)
+        whole("seed", self.seed, 0, MOST_SEEDS - 1)
         if self.runs % self.block:
             raise ValueError(f"runs must be a multiple of block={self.block}, got {self.runs}")
-        blocks = self._size() * (self.runs // self.block)
+        sizes = (math.prod(map(len, {**p, **s}.values())) for p, s in self._tables)
+        blocks = sum(sizes) * (self.runs // self.block)
+        if not blocks:
+            raise ValueError("problem is an empty list: nothing to run")
         if blocks > MOST_BLOCKS:
             raise ValueError(
                 f"a sweep has at most {MOST_BLOCKS:,} blocks, this grid has {blocks:,}: give "
@@ -166,24 +158,15 @@ class Grid:
     def _spec(self, cell: _Cell, first: int) -> Spec:
         return Spec.make(self.learner, *cell, seed=self.seed, block=self.block, first=first)
 
-    def _size(self) -> int:
-        """Number of cells, without making them."""
-        settings = math.prod(len(_values(*entry)) for entry in self.settings.items())
-        problems = (
-            math.prod(len(_values(*entry)) for entry in each.items()) for each in self._problems()
-        )
-        return settings * sum(problems)
-
-    def _problems(self) -> list[Mapping[str, object]]:
-        if isinstance(self.problem, Mapping | str) or not isinstance(self.problem, Sequence):
-            return [self.problem]
-        return list(self.problem)
+    @cached_property
+    def _tables(self) -> list[tuple[_Columns, _Columns]]:
+        """The values of every entry of each problem table, and those of the settings."""
+        problems = self.problem if isinstance(self.problem, list | tuple) else [self.problem]
+        return [(_columns(each), _columns(self.settings)) for each in problems]
 
     def _cells(self) -> Iterator[_Cell]:
-        for table in self._problems():
-            for problem in _combinations(table):
-                for settings in _combinations(self.settings):
-                    yield problem, settings
+        for problem, settings in self._tables:
+            yield from itertools.product(_combinations(problem), _combinations(settings))
 
 
 def why_impossible(problem: Mapping[str, object]) -> str:
@@ -198,21 +181,23 @@ def why_impossible(problem: Mapping[str, object]) -> str:
     return ""
 
 
-def _combinations(table: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    columns = [_values(name, entry) for name, entry in table.items()]
-    for values in itertools.product(*columns):
-        yield dict(zip(table, values, strict=True))
-
-
-def _check_table(table: object) -> None:
-    """One line for what is not a table of values, or has none or a NaN for one."""
+def _columns(table: object) -> _Columns:
+    """The values to combine, by name; a subset is one value unless it is a list of lists."""
     if not isinstance(table, Mapping):
         raise ValueError(f"problem and settings must be tables of values, got {shortened(table)}")
-    for name, value in table.items():
-        if isinstance(value, float) and math.isnan(value):
-            raise ValueError(f"{name} must be a number, got NaN")
-        if isinstance(value, list | tuple) and not value:
+    columns: _Columns = {}
+    for name, entry in table.items():
+        is_list = isinstance(entry, list | tuple)
+        if is_list and not entry:
             raise ValueError(f"{name} is an empty list: nothing to run")
+        one_subset = is_list and name == "subset" and not isinstance(entry[0], list | tuple)
+        columns[name] = list(entry) if is_list and not one_subset else [entry]
+    return columns
+
+
+def _combinations(columns: _Columns) -> Iterator[dict[str, object]]:
+    for values in itertools.product(*columns.values()):
+        yield dict(zip(columns, values, strict=True))
 
 
 def grid_from_toml(path: str | Path) -> Grid:
@@ -242,12 +227,3 @@ def grid_from_toml(path: str | Path) -> Grid:
         return Grid(**table)
     except (TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
-
-
-def _values(name: str, entry: object) -> list[object]:
-    """The values to combine; a subset is one value unless it is a list of lists."""
-    if not isinstance(entry, list | tuple):
-        return [entry]
-    if name == "subset" and entry and not isinstance(entry[0], list | tuple):
-        return [entry]
-    return list(entry)

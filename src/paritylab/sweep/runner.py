@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paritylab.learning import LEARNERS, Runs
-from paritylab.sweep.blocks import Row, Task, data_of, learner_of, load_learner, rows_of, run_spec
+from paritylab.sweep.blocks import (
+    Row,
+    data_of,
+    learner_of,
+    learners_from_file,
+    plain_rows,
+    run_spec,
+)
 from paritylab.sweep.engines import Engine, Failure, serial
 from paritylab.sweep.grid import Spec
 from paritylab.sweep.provenance import device, fingerprint_of, versions
@@ -38,18 +45,26 @@ def block_key(spec: Spec, mark: str | None = None) -> str:
     return hashlib.sha256(f"{spec.hash}|{mark}".encode()).hexdigest()
 
 
+class Task(NamedTuple):
+    """A block for an engine: its spec, and the user's file that registers its learner, if any."""
+
+    spec: Spec
+    file: str | None = None
+
+
 def made_rows(task: Task, marks: dict[str, str]) -> list[Row]:
     """What an engine maps over the blocks. marks: the driver's fingerprint of each learner.
 
     A worker whose code, versions or learner's file differ from the driver's must not answer.
     """
-    load_learner(task)
+    if task.file is not None and task.spec.learner not in LEARNERS:
+        learners_from_file(task.file)
     if fingerprint(task.spec.learner) != marks[task.spec.learner]:
         raise RuntimeError(
             "its worker has other code, versions or another learner's file than this process; "
             "give all machines the same ones and start old workers anew"
         )
-    return rows_of(task)
+    return plain_rows(run_spec(task.spec))
 
 
 def run_sweep(
