@@ -34,8 +34,8 @@ def prose(text: str) -> str:
 
 
 def sentence(row: Row) -> str:
-    """The finding in one sentence."""
-    return prose(words.first_sentence(row["finding"]))
+    """The finding, with typeset letters."""
+    return prose(words.prose(row["finding"]))
 
 
 def page(paper: str, claims: dict[str, Claim], rows: dict[str, Row]) -> str:

@@ -61,62 +61,61 @@ def test_a_fixed_target_fresh_batches_and_other_settings(capsys, elsewhere):
     assert "figure: x.png" in out
 
 
-def test_xor_is_learned_counted_drawn_and_saved(capsys, elsewhere):
-    command = ["train", "xor", "--n", "64", "--positions", "balanced", "--width", "90"]
-    code, out, err = run(capsys, *command, "--runs", "20", "--save", "xor.npz")
-    assert code == 0
-    assert re.search(r"solved +20 of 20, 100 % \[84, 100\]", out)
-    assert re.search(r"numbers, median +180", out)
-    assert "20 runs" in err
-    assert (elsewhere / "xor.svg").read_text().count("<svg") == 1
-    assert Runs.load(elsewhere / "xor.npz").numbers.shape == (20, 2, 90)
+TRAINED = [
+    (
+        "xor --n 64 --positions balanced --width 90 --runs 20",
+        (r"solved +20 of 20, 100 % \[84, 100\]", r"numbers, median +180"),
+        lambda runs: runs.numbers.shape == (20, 2, 90),
+    ),
+    (
+        "layers --n 20 --k 8 --samples 6000 --runs 2",
+        (r"solved +2 of 2, 100 % \[34, 100\]",),
+        lambda runs: runs.model(1).layers == 3,
+    ),
+    (
+        "transformer --n 6 --k 2 --runs 2 --width 8 --heads 2 --steps 20 --check 10",
+        (r"solved +\d of 2", "rows, median"),
+        lambda runs: (runs.data.samples, runs.trace["by_slot"].shape) == (64, (2, 3, 2)),
+    ),
+    pytest.param(
+        "chain --n 32 --k 8 --runs 2 --link quadratic",
+        (r"solved +2 of 2, 100 % \[34, 100\]",),
+        lambda runs: runs.model(1).scores.shape == (39, 7),
+        marks=pytest.mark.slow,
+    ),
+    pytest.param(
+        "chain --n 32 --k 8 --runs 1 --mode levels",
+        ("0, 1, 2, 3",),
+        lambda runs: runs.solved.all(),
+        marks=pytest.mark.slow,
+    ),
+    pytest.param(
+        "chain --n 32 --k 8 --runs 1 --mode direct --samples 500 --steps 10",
+        ("never",),
+        lambda runs: not runs.solved.any(),
+        marks=pytest.mark.slow,
+    ),
+]
 
 
-@pytest.mark.slow
-def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
-    command = ["train", "chain", "--n", "32", "--k", "8", "--runs", "2"]
-    code, out, _ = run(capsys, *command, "--link", "quadratic", "--save", "chain.npz")
+@pytest.mark.parametrize(("line", "said", "holds"), TRAINED, ids=range(len(TRAINED)))
+def test_learners_are_trained_counted_drawn_and_saved(capsys, elsewhere, line, said, holds):
+    name, *rest = line.split()
+    code, out, _ = run(capsys, "train", name, *rest, "--save", "runs.npz")
     assert code == 0
-    assert re.search(r"solved +2 of 2, 100 % \[34, 100\]", out)
-    assert (elsewhere / "chain.svg").read_text().count("<svg") == 1
-    assert Runs.load(elsewhere / "chain.npz").model(1).scores.shape == (39, 7)
-    code, out, _ = run(capsys, *command, "--mode", "levels", "--runs", "1", "--figure", "l.png")
-    assert code == 0
-    assert "0, 1, 2, 3" in out
-    code, out, _ = run(
-        capsys, *command, "--mode", "direct", "--samples", "500", "--steps", "10", "--runs", "1"
-    )
-    assert code == 0
-    assert "never" in out
+    assert all(re.search(words, out) for words in said), out
+    assert (elsewhere / f"{name}.svg").read_text().count("<svg") == 1
+    assert holds(Runs.load(elsewhere / "runs.npz"))
 
 
-def test_layers_are_learned_counted_drawn_and_saved(capsys, elsewhere):
-    command = ["train", "layers", "--n", "20", "--k", "8", "--samples", "6000", "--runs", "2"]
-    code, out, _ = run(capsys, *command, "--save", "layers.npz")
-    assert code == 0
-    assert re.search(r"solved +2 of 2, 100 % \[34, 100\]", out)
-    assert (elsewhere / "layers.svg").read_text().count("<svg") == 1
-    assert Runs.load(elsewhere / "layers.npz").model(1).layers == 3
-
-
-def test_a_transformer_is_trained_counted_drawn_and_saved(capsys, elsewhere):
-    command = ["train", "transformer", "--n", "6", "--k", "2", "--runs", "2", "--width", "8"]
-    command += ["--heads", "2", "--steps", "20", "--check", "10"]
-    code, out, _ = run(capsys, *command, "--save", "runs.npz")
-    assert code == 0
-    assert re.search(r"solved +\d of 2", out)
-    assert "rows, median" in out
-    assert "recovered" not in out
-    assert (elsewhere / "transformer.svg").read_text().count("<svg") == 1
-    saved = Runs.load(elsewhere / "runs.npz")
-    assert (saved.data.samples, type(saved.data).__name__) == (64, "Fresh")
-    assert saved.trace["by_slot"].shape == (2, 3, 2)
-    code, _, err = run(capsys, *command, "--chain", "tree", "--k", "3")
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [(["--chain", "tree", "--k", "3"], "nearest: 2 and 4"), (["--heads", "3"], "a multiple of")],
+)
+def test_what_a_transformer_cannot_be_is_one_line(capsys, elsewhere, more, words):
+    code, _, err = run(capsys, "train", "transformer", "--n", "6", "--k", "2", *more)
     assert code == 2
-    assert "nearest: 2 and 4" in err
-    code, _, err = run(capsys, *command, "--heads", "3")
-    assert code == 2
-    assert "width must be a multiple of heads=3" in err
+    assert words in err
 
 
 MODES = [

@@ -15,7 +15,7 @@ from paritylab.report import write_report
 from paritylab.report.figures import svg
 from paritylab.report.phases import phase_figure, stored_phases, usual_layout
 from paritylab.statistics import Rate
-from paritylab.sweep import Grid, Spec
+from paritylab.sweep import Spec
 from paritylab.sweep.blocks import check_memory, data_of, learner_of
 from paritylab.sweep.cells import Cell, stored_cells, tidy, varied
 from paritylab.sweep.named import (
@@ -218,19 +218,18 @@ def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch
     from paritylab.sweep import open_store, run_sweep
     from paritylab.sweep.named import NamedSweep
 
-    def grids(effort):
-        size = {"quick": 2, "default": 4, "full": 8}[effort]
-        problem = {"n": [2, 3], "k": [1, 2]}
-        return [Grid("coin", problem, {}, runs=size, block=2)]
-
-    tables = {effort: [vars(grids(effort)[0])] for effort in EFFORTS}
+    problem = {"n": [2, 3], "k": [1, 2]}
+    tables = {
+        effort: [{"learner": "coin", "problem": problem, "runs": runs, "block": 2}]
+        for effort, runs in (("quick", 2), ("default", 4), ("full", 8))
+    }
     coins = NamedSweep("Coins", "How coins fall.", Layout("n", "k"), tables)
     monkeypatch.setattr("paritylab.report.phases.NAMED", ["coins"])
     monkeypatch.setattr("paritylab.report.phases.named_sweep", lambda name: coins)
     assert stored_phases(Path("s.db")) == []
     with open_store("s.db") as store:
-        run_sweep(grids("default")[0].specs(), store)
-        run_sweep(list(grids("full")[0].specs())[:12], store)
+        run_sweep(coins.grids("default")[0].specs(), store)
+        run_sweep(list(coins.grids("full")[0].specs())[:12], store)
     (phase,) = stored_phases(Path("s.db"))
     assert phase.command == "paritylab sweep run coins --effort default"
     text = write_report([], elsewhere / "page", [phase]).read_text()

@@ -119,10 +119,15 @@ def _show(json_file: str | None, report: Path | None, store: Path, rows: list[Ro
 
 
 def _cells(row: Row) -> list[str]:
-    from paritylab.report.words import first_sentence
+    from paritylab.report.words import prose
 
-    finding = row["finding"] and first_sentence(row["finding"])
-    return [row["id"], row["status"], row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
+    return [
+        row["id"],
+        row["status"],
+        row["evidence"] or "–",
+        f"{row['seconds']:.1f}",
+        prose(row["finding"] or ""),
+    ]
 
 
 def _summaries(rows: list[Row]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from paritylab.charts import Series
 from paritylab.claims.engine.figures import Heatmap
 from paritylab.learning import Runs
-from paritylab.learning.runs import course, facts
+from paritylab.learning.runs import course
 from paritylab.precision import float64
 from paritylab.problem import ParityTree
 from paritylab.report.figures import save_figure
@@ -20,7 +20,7 @@ POSITIONS, SHORT = 600, 20
 def outcomes(runs: Runs[Any]) -> list[list[str]]:
     """Rows of the table: what `repr(runs)` says; then the median of every number that the learner
     left, with its range where runs differ."""
-    table = [[name, text] for name, text in facts(runs).items()]
+    table = [[name, text] for name, text in runs.facts().items()]
     for name, values in runs.stats.items():
         known, words = np.asarray(values, dtype=float), name.replace("_", " ")
         known = known[np.isfinite(known)] if known.ndim == 1 else known

@@ -192,7 +192,7 @@ class Runs(Trained, Generic[M]):
 
     def __repr__(self) -> str:
         """Three lines: who and on what, what came out, where to look further."""
-        found = self._facts()
+        found = self.facts()
         outcome = "; ".join(f"{name} {text}" for name, text in found.items() if name != "ended")
         trace = f"; trace of {', '.join(self.trace)}" if self.trace else ""
         further = f"{found['ended']}{trace}; see .table(), .plot(), .model(i)"
@@ -202,7 +202,7 @@ class Runs(Trained, Generic[M]):
         """The same for a notebook; all text is escaped."""
         rows = "".join(
             f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
-            for name, text in self._facts().items()
+            for name, text in self.facts().items()
         )
         return f"<p><b>{escape(self._headline())}</b></p><table>{rows}</table>"
 
@@ -213,7 +213,7 @@ class Runs(Trained, Generic[M]):
         size += f", {data.samples:,} samples" if isinstance(data, Sample | Fresh) else ""
         return f"{len(self):,} runs of {described(self.learner)} on {type(data).__name__} ({size})"
 
-    def _facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str]:
         """What came out, by name: rates with intervals, the median risk, how the runs ended."""
         flags = {"solved": self.solved}
         if self.recovered is not None and self.names_a_set:

@@ -99,7 +99,7 @@ def filled(folder: Path, template: str, script: str, style: str, **given: Any) -
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    named = ("number", "prose", "first_sentence", "duration", "tally")
+    named = ("number", "prose", "duration", "tally")
     environment.filters |= {name: getattr(words, name) for name in named}
     environment.filters |= {"tag": lambda paper: str(paper).upper(), "data": _data}
     environment.filters["math"] = lambda text: typeset(words.prose(text))

@@ -70,16 +70,6 @@ def prose(text: str) -> str:
     return re.sub(r"(?<=[a-zA-Z])_(?=[a-z]{2})", " ", text)
 
 
-def first_sentence(text: str) -> str:
-    """The first sentence of a finding; older rows have several.
-
-    >>> first_sentence("Off by 0.16 at n = 8. The rest stands.")
-    'Off by 0.16 at n = 8.'
-    """
-    first = re.split(r"(?<=[^\s.]{2})\.\s+(?=[A-Z])|(?<=[0-9])\.\s+(?=[A-Z])", prose(text))[0]
-    return first if first.endswith((".", "!", "?")) else f"{first}."
-
-
 def duration(seconds: float) -> str:
     """Seconds below two minutes, then minutes, then hours.
 
@@ -269,8 +259,8 @@ def _stands_in(symbol: str, text: str) -> bool:
 
     Factors and indices count: n and m are in 2m/n, γ is in γ_p.
     """
-    letter = len(symbol) == 1 and symbol.isascii()
-    before = r"(?<![A-Za-z'’_])(?<!\d )" if symbol.isascii() else ""
-    after = r"(?![A-Za-z'’])" if letter or symbol.isascii() else ""
-    star = r"(?!\*)" if letter else ""
-    return re.search(before + re.escape(symbol) + after + star, text) is not None
+    if not symbol.isascii():
+        return symbol in text
+    star = r"(?!\*)" if len(symbol) == 1 else ""
+    around = rf"(?<![A-Za-z'’_])(?<!\d ){re.escape(symbol)}(?![A-Za-z'’]){star}"
+    return re.search(around, text) is not None

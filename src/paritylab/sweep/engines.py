@@ -206,7 +206,7 @@ class _LocalPool:
         self.room, self.submit = AHEAD * jobs, pool.submit
         self.close = lambda: pool.shutdown(wait=True, kill_workers=True)
 
-    def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]:
+    def wait(self, running: Iterable[Any]) -> Iterable[Any]:
         return wait(list(running), return_when=FIRST_COMPLETED).done
 
 
@@ -231,19 +231,17 @@ class _DaskPool:
         # a worker that dies may take finished values along, which dask calls cancelled
         self.deaths: tuple[type[BaseException], ...] = (KilledWorker, CancelledError)
 
-    def submit(self, *call: Any) -> "Future[Any]":
-        submitted: Future[Any] = self._client.submit(*call, pure=False)
-        return submitted
+    def submit(self, *call: Any) -> Any:
+        return self._client.submit(*call, pure=False)
 
-    def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]:
+    def wait(self, running: Iterable[Any]) -> Iterable[Any]:
         from distributed import wait as wait_for
 
         futures, alone = list(running), 0
         while self._client.status == "running":
             try:
                 with self._client.as_current():
-                    done: set[Future[Any]] = wait_for(futures, PATIENCE, "FIRST_COMPLETED").done
-                return done
+                    return set(wait_for(futures, PATIENCE, "FIRST_COMPLETED").done)
             except TimeoutError:
                 # dask starts a dead worker anew, but gives up if that one dies while starting
                 alone = 0 if self._local is None or self._client.nthreads() else alone + 1
