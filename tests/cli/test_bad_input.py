@@ -63,7 +63,7 @@ train chain --steps 5 | --steps belongs to --mode levels or direct
 train chain --mode levels --epsilon 3 | epsilon must be below 2
 sweep run nothing-named | nothing-named
 sweep run missing.toml | missing.toml
-sweep run binary.toml | not readable TOML
+sweep run binary.toml | not a sweep
 sweep run xor --engine threads | threads
 sweep run xor --cluster tcp://127.0.0.1:1 | --engine dask
 sweep run xor --engine dask --cluster somewhere | no dask scheduler answers at somewhere
@@ -115,7 +115,7 @@ def test_bad_input_is_one_line_and_exit_2(capsys, desk, command, words):
 GRIDS = [
     ('learner = "heads"\n', "", "lacks 'learner'"),
     ("[problem]\nn = [6, 8]\nk = 2", "", "lacks 'problem'"),
-    ('"heads"', "", "not readable TOML"),
+    ('"heads"', "", "grid.toml is not a sweep"),
     ('"heads"', "3", "learner must be a name, got 3"),
     ('"heads"', '"haeds"', "did you mean 'heads'"),
     ('"heads"', '"elimination"', "give the number of samples"),

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shutil
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,9 +42,6 @@ def show() -> None:
     for extra, (module, purpose) in EXTRAS.items():
         state = "installed" if find_spec(module) else f'missing: pip install "paritylab[{extra}]"'
         print(f"  extra {extra} ({purpose}): {state}")
-    for program, purpose in (("chromium", "browser tests"), ("cc", "tests of emitted C")):
-        if shutil.which(program) is None:
-            print(f"  {program} is not on the path ({purpose})")
 
 
 def _devices() -> str:

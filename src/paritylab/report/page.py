@@ -34,21 +34,16 @@ SIGNS = {"holds": "✓", "corrected": "≈", "refuted": "✕", "undecided": "?",
 
 def read_rows(path: str | Path) -> list[Row]:
     """Verdict rows from a JSON file, checked for what the page needs."""
-    path = Path(path)
-    name = printable(str(path))
+    path, name = Path(path), printable(str(path))
+    if not path.exists():
+        raise ValueError(f"no file {name}; make one with: paritylab check --json {name}")
     try:
         rows = read_json(path)
-    except ValueError as error:
-        if not path.exists():
-            make = f"make one with: paritylab check --json {name}"
-            raise ValueError(f"no file {name}; {make}") from None
-        raise ValueError(f"{name} is not readable JSON of verdict rows: {error}") from None
-    if not isinstance(rows, list):
-        raise ValueError(f"{name} must hold a list of rows, got {type(rows).__name__}")
-    try:
+        if not isinstance(rows, list):
+            raise ValueError(f"it must hold a list of rows, got {type(rows).__name__}")
         return shown_rows(rows)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise ValueError(f"{name} cannot be shown: {error}") from None
 
 
 def shown_rows(rows: Iterable[Any]) -> list[Row]:

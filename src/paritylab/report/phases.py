@@ -67,9 +67,7 @@ def usual_layout(cells: Sequence[Cell]) -> Layout:
     x, y = numbers[0], numbers[1] if len(numbers) > 1 else ""
     rest = tuple(name for name in names if name not in (x, y))
     if y or not rest:
-        values = [float(cell.values[y]) for cell in cells] if y else [1.0]
-        wide = min(values) > 0 and max(values) > 30 * min(values)
-        return Layout(x, y, rest, log="y" if wide else "")
+        return Layout(x, y, rest)
     return Layout(x, panel=rest[:-1], curve=rest[-1])
 
 
@@ -122,7 +120,8 @@ def _curves(cells: Sequence[Cell], layout: Layout, title: str) -> Lines:
         label = "" if not each else str(value) if isinstance(value, str) else f"{each} = {value:g}"
         x = [cell.values[over] for cell in mine]
         lines.append(Line.of_rates(label, x, [cell.rate for cell in mine]))
-    log = "x" if "y" in layout.log or "x" in layout.log else ""
+    sizes = [cell.values[over] for cell in cells]
+    log = "x" if 0 < 10 * min(sizes) < max(sizes) else ""
     return Lines(lines, x=_words(over), y=f"{RATE}, {title}" if title else RATE, log=log)
 
 

@@ -212,18 +212,14 @@ def grid_from_toml(path: str | Path) -> Grid:
     [settings]
     preset = "code"
     """
-    path = Path(path)
+    path, name = Path(path), printable(str(path))
     if not path.exists():
-        raise ValueError(f"no sweep file {printable(str(path))}")
+        raise ValueError(f"no sweep file {name}")
     try:
         table = read_toml(path)
-    except ValueError as error:
-        raise ValueError(f"{printable(str(path))} is not readable TOML: {error}") from None
-    check_known(f"key in {path}:", table, [each.name for each in fields(Grid)])
-    missing = {"learner", "problem"} - set(table)
-    if missing:
-        raise ValueError(f"{path} lacks {sorted(missing)[0]!r}")
-    try:
+        check_known("key", table, [each.name for each in fields(Grid)])
+        if missing := {"learner", "problem"} - set(table):
+            raise ValueError(f"it lacks {min(missing)!r}")
         return Grid(**table)
     except (TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{name} is not a sweep: {error}") from None

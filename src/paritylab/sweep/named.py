@@ -57,14 +57,13 @@ class Layout(NamedTuple):
     """How cells become a picture: a heat map of x against y, or curves over x where y is "".
 
     panel: entries whose values have a picture each. curve: the entry with a curve for each value,
-    where there is no y. log: axes of the curves that are logarithmic.
+    where there is no y.
     """
 
     x: str
     y: str = ""
     panel: tuple[str, ...] = ()
     curve: str = ""
-    log: str = ""
     lines: tuple[TheoryLine, ...] = ()
 
 
