@@ -124,7 +124,7 @@ def test_text_for_terminals_and_spreadsheets_is_escaped():
 
     assert printable("a\x1b[31m\u202e") == "a\\x1b[31m\\u202e"
     text = _as_csv({"=1+1": ["=cmd|' /C calc'!A0", "a\x1bb", -1.5]})
-    assert text.splitlines() == ["'=1+1", "'=cmd|' /C calc'!A0", "a\\x1bb", "-1.5"]
+    assert text.decode().splitlines() == ["'=1+1", "'=cmd|' /C calc'!A0", "a\\x1bb", "-1.5"]
 
 
 @pytest.mark.parametrize(

@@ -127,9 +127,9 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
 def test_parquet_columns_have_one_type(tmp_path):
     """tau = 0.1 and tau = "1/n" in one column once made pyarrow refuse the whole table."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    from paritylab.cli.sweep import _parquet
+    from paritylab.cli.sweep import _as_parquet
 
-    made = _parquet()({"tau": [0.1, "1/n", None], "n": [1, 0.5, None]})
+    made = _as_parquet({"tau": [0.1, "1/n", None], "n": [1, 0.5, None]})
     (tmp_path / "x.parquet").write_bytes(made)
     table = parquet.read_table(tmp_path / "x.parquet").to_pydict()
     assert table == {"tau": ["0.1", "1/n", None], "n": [1, 0.5, None]}

@@ -3,7 +3,7 @@
 import csv
 import io
 import time
-from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -156,19 +156,9 @@ def status(store: StoreFile = DEFAULT_STORE) -> None:
 
 def _print_rates(cells: list["Cell"]) -> None:
     """Rates of this code and machine; those of others only where nothing newer is stored."""
-    columns = ["cell", "runs", "success rate", "95 % interval"]
-    columns += [] if all(cell.current for cell in cells) else ["made by"]
-    table = [
-        [
-            cell.name,
-            str(cell.rate.runs),
-            f"{cell.rate.value:.3f}",
-            f"[{cell.rate.low:.3f}, {cell.rate.high:.3f}]",
-            "" if cell.current else "other code, versions or device",
-        ]
-        for cell in cells
-    ]
-    console.print_table(columns, [row[: len(columns)] for row in table])
+    marks = {True: "", False: " (made by other code, versions or device)"}
+    rows = [[cell.name + marks[cell.current], str(cell.rate)] for cell in cells]
+    console.print_table(["cell", "success rate [95 % interval]"], rows)
 
 
 @app.command("plot", epilog="Example: paritylab sweep plot xor-samples --out phases.svg")
@@ -217,19 +207,20 @@ def export(
     """Write the rate of every cell with its 95 % interval, one tidy row each."""
     if csv_file is None and parquet is None:
         raise ValueError("say where to: --csv FILE or --parquet FILE")
+    if parquet is not None and find_spec("pyarrow") is None:
+        raise ValueError("Parquet needs pyarrow: pip install 'paritylab[data]'")
     check_outputs(csv=csv_file, parquet=parquet)
-    writers = {csv_file: _as_csv, parquet: _parquet() if parquet else None}
     from paritylab.sweep.cells import tidy
 
     rows = tidy(_cells(store, _grids(name, effort)))
     columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-    for path, writer in writers.items():
-        if path is not None and writer is not None:
-            write_atomically(path, writer(columns))
+    for path, content in ((csv_file, _as_csv), (parquet, _as_parquet)):
+        if path is not None:
+            write_atomically(path, content(columns))
             print(f"{len(rows)} rows: {path}")
 
 
-def _as_csv(columns: dict[str, list[Any]]) -> str:
+def _as_csv(columns: dict[str, list[Any]]) -> bytes:
     """A store may come from elsewhere: its text must not run as a formula of a spreadsheet."""
     from paritylab.untrusted import printable
     from xorfind.words import spreadsheet_safe
@@ -240,16 +231,12 @@ def _as_csv(columns: dict[str, list[Any]]) -> str:
     text = io.StringIO()
     rows = [list(columns), *zip(*columns.values(), strict=True)]
     csv.writer(text).writerows([map(cell, row) for row in rows])
-    return text.getvalue()
+    return text.getvalue().encode()
 
 
-def _parquet() -> Callable[[dict[str, list[Any]]], bytes]:
-    """What makes Parquet of columns; refused before any work where pyarrow is missing."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ValueError("Parquet needs pyarrow: pip install 'paritylab[data]'") from None
+def _as_parquet(columns: dict[str, list[Any]]) -> bytes:
+    import pyarrow
+    from pyarrow import parquet
 
     def column(values: list[Any]) -> Any:
         try:
@@ -257,10 +244,7 @@ def _parquet() -> Callable[[dict[str, list[Any]]], bytes]:
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):  # tau = 0.1 and tau = "1/n"
             return pyarrow.array([None if value is None else str(value) for value in values])
 
-    def as_parquet(columns: dict[str, list[Any]]) -> bytes:
-        sink = pyarrow.BufferOutputStream()
-        table = pyarrow.table({name: column(values) for name, values in columns.items()})
-        parquet.write_table(table, sink)
-        return bytes(sink.getvalue().to_pybytes())
-
-    return as_parquet
+    sink = pyarrow.BufferOutputStream()
+    table = pyarrow.table({name: column(values) for name, values in columns.items()})
+    parquet.write_table(table, sink)
+    return bytes(sink.getvalue().to_pybytes())
