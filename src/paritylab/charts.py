@@ -14,7 +14,7 @@ level. The kind "side by side" holds whole series in "parts".
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,6 @@ MARKERS = ("o", "s", "^", "D", "X", "P")
 _RULE: Look = {"color": COLOURS["soft"], "linewidth": 1.4, "linestyle": (0, (2, 3))}
 #: Lines over a heat map.
 _PENS: dict[str, Look] = {
-    "contour": {"color": COLOURS["c1"], "linewidth": 2.0},
     "theory": {"color": COLOURS["ink"], "linewidth": 1.8, "linestyle": (0, (6, 4))},
     "theory2": {"color": COLOURS["ink"], "linewidth": 1.8, "linestyle": (0, (2, 3))},
 }
@@ -110,12 +109,9 @@ def paint(axes: "Axes", series: Series) -> None:
         if series.get(axis, {}).get("scale") == "log":
             (axes.set_xscale if (axis == "x") != flat else axes.set_yscale)("log")
     {"lines": _lines, "bars": _bars, "heatmaps": _heatmap}[series["kind"]](axes, series)
-    named: set[str] = set()
     for mark in series.get("marks", ()):
         line = axes.axvline if (mark["axis"] == "x") != flat else axes.axhline
-        name = _wrapped(mark.get("label"), ENTRY)
-        line(float(mark["at"]), label=None if name in named else name or None, **_RULE)
-        named.add(name)
+        line(float(mark["at"]), label=_wrapped(mark.get("label"), ENTRY) or None, **_RULE)
     axes.set_xlabel(_wrapped(_label(series, "y" if flat else "x")), fontsize=11.2)
     axes.set_title(_heading(series), pad=8 + 16 * _legend(axes))
     for artist in axes.get_children():
@@ -130,9 +126,8 @@ def _height(series: Series) -> float:
     if series["kind"] == "heatmaps":
         (panel,) = series["panels"]
         plot = _cell(len(panel["values"])) * len(panel["values"]) + 40
-        entries = list({line["label"]: line for line in panel.get("lines", ())}.values())
-        entries += [{"label": "50 %"}] if "level" in panel else []
-    names = [_wrapped(each.get("label"), ENTRY) for each in entries if each.get("label")]
+        entries = [*panel.get("lines", ()), *([{"label": "50 %"}] if "level" in panel else [])]
+    names = {_wrapped(each["label"], ENTRY) for each in entries if each.get("label")}
     heading = _heading(series)
     above = _rows(names) + (_rows([heading]) if heading else 0)
     below = _rows([_wrapped(_label(series, "y" if series["kind"] == "bars" else "x"))])
@@ -157,17 +152,19 @@ def _heading(series: Series) -> str:
 
 
 def _legend(axes: "Axes") -> int:
-    """Samples with their names above the plot; returns the rows they take."""
-    handles, names = axes.get_legend_handles_labels()
-    if names:
+    """Samples above the plot, each name once; returns the rows they take."""
+    named = {name: sample for sample, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    if named:
         place: Look = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
-        legend = axes.legend(handles, names, labelspacing=0.25, handlelength=2, **place)
+        legend = axes.legend(
+            named.values(), named.keys(), labelspacing=0.25, handlelength=2, **place
+        )
         for text in legend.get_texts():
             text.set_parse_math(False)
-    return _rows(names)
+    return _rows(named)
 
 
-def _rows(names: Sequence[str]) -> int:
+def _rows(names: Iterable[str]) -> int:
     return sum(name.count("\n") + 1 for name in names)
 
 
@@ -285,8 +282,6 @@ def _bars(axes: "Axes", series: Series) -> None:
         spot: Look = {"transform": axes.get_yaxis_transform(), "ha": "right"}
         axes.text(1, place - 9 / row, text, color=COLOURS["soft"], **spot)
     _axis(axes, "x", asked)
-    if not log and len(values) and np.nanmin([0.0, *known]) >= 0:
-        axes.set_xlim(left=0)
     axes.set_ylim(len(values) - 0.4, -0.6)
     names = [_wrapped(name, NAME) for name in bars["names"]]
     axes.set_yticks(at, names, color=COLOURS["ink"])
@@ -328,14 +323,10 @@ def _heatmap(axes: "Axes", series: Series) -> None:
         level: Look = {"colors": COLOURS["c1"], "linewidths": 2.0, "corner_mask": False}
         axes.contour(*grid, levels=[panel["level"]], **level)
         axes.plot([], [], color=COLOURS["c1"], linewidth=2.0, label=f"{100 * panel['level']:g} %")
-    named: set[str] = set()
     for line in panel.get("lines", ()):
         places = np.array(line["points"], dtype=float) + 0.5
-        name = _wrapped(line["label"], ENTRY)
         axes.plot(*places.T, color=COLOURS["back"], linewidth=4.0)  # a rim, so that it stands out
-        pen = _PENS[line.get("pen", "contour")]
-        axes.plot(*places.T, **pen, label=None if name in named else name)
-        named.add(name)
+        axes.plot(*places.T, **_PENS[line["pen"]], label=_wrapped(line["label"], ENTRY))
     x_names = [str(name) for name in panel.get("x_names") or range(columns)]
     y_names = [str(name)[:NAME] for name in panel.get("y_names") or range(rows)]
     every = math.ceil((max(map(len, x_names)) * LETTER + 8) * columns / (0.7 * WIDTH))
