@@ -7,7 +7,7 @@ a mark of that call; the lab's own parts, which never change, carry no mark.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -59,11 +59,7 @@ def is_fixed(part: object) -> bool:
     Numbers, text, arrays, and functions and objects of the packages above are fixed, as long as
     what they hold is.
     """
-    return _all_fixed([part], set())
-
-
-def _all_fixed(parts: Iterable[object], seen: set[int]) -> bool:
-    return all(_fixed(each, seen) for each in parts)
+    return _fixed(part, set())
 
 
 def _fixed(part: object, seen: set[int]) -> bool:
@@ -82,7 +78,7 @@ def _fixed(part: object, seen: set[int]) -> bool:
         held = list(part)
     elif is_dataclass(part) and not isinstance(part, type):
         held = [getattr(part, each.name, None) for each in fields(part)]
-    return _package_of(part) in _FIXED and _all_fixed(held, seen)
+    return _package_of(part) in _FIXED and all(_fixed(each, seen) for each in held)
 
 
 def _package_of(part: object) -> str:

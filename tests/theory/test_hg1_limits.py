@@ -1,3 +1,5 @@
+"""HG1's limits against search, enumeration and autodiff."""
+
 import jax
 import numpy as np
 import pytest
@@ -40,22 +42,12 @@ def test_the_smoothed_zigzag_is_the_models_own_with_its_derivatives():
             assert np.allclose(found, route(s))
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 6])
+@pytest.mark.parametrize("k", [1, 3, 6])
 def test_no_heads_reach_zero_once_the_readout_is_smooth(k):
     """Random weights with Σg = k on six bits."""
     bits = (np.arange(64)[:, None] >> np.arange(6) & 1).astype(float)
     labels = (-1.0) ** bits[:, :k].sum(axis=1)
     weights = k * np.random.default_rng(0).dirichlet(np.full(6, 0.3), size=200)
-    best = k * np.eye(6)[:k].sum(axis=0) / k
-    for g in (*weights, best):
+    for g in (*weights, np.arange(6) < k):
         lost = np.maximum(0, 1 - labels * limits.smoothed_zigzag(bits @ g, k, 0.1))
         assert np.mean(lost**2) >= limits.least_smoothed_risk(6, k, 0.1) > 0
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 10, 40])
-def test_the_slope_of_the_readout_is_at_most_4k(k):
-    """Its weights alternate; so |∂ŷ/∂v*| ≤ 4k² in Lemma 14, where absolute values give 4k³."""
-    s = np.linspace(-0.5, k + 0.5, 2001) + 1e-6
-    sizes = [np.abs(limits.zigzag_jet(s, k, b)[1]).max() for b in (0.0, 0.1, 1e6)]
-    assert max(sizes) <= 4 * k + 1e-9
-    assert max(sizes) > 3.9 * k

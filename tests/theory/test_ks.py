@@ -17,28 +17,6 @@ from paritylab.theory.ks import (
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_the_signal_tends_to_twice_the_curvature_over_the_square(name):
-    link = LINKS[name]
-    assert child_signal(20_000, link) == pytest.approx(2 * link.curvature / 20_000**2, rel=5e-3)
-
-
-def test_the_signal_of_cos_is_nearly_its_formula():
-    m = 64
-    formula = (np.pi / m) * (1 - 2 / m) * np.sin(np.pi / m) * np.cos(np.pi / m) ** (m - 1)
-    assert child_signal(m, LINKS["cos"]) == pytest.approx(formula, rel=5e-3)
-
-
-def test_the_first_level_does_not_know_the_tree():
-    for k in (2, 8, 32):
-        same = level_signal(64, k, 1, LINKS["cos"])
-        assert same == pytest.approx(child_signal(64, LINKS["cos"]), rel=1e-12)
-    with pytest.raises(ValueError, match="level must be"):
-        level_signal(64, 8, 4, LINKS["cos"])
-    with pytest.raises(ValueError, match="at least 3"):
-        child_signal(2, LINKS["cos"])
-
-
-@pytest.mark.parametrize("name", LINKS)
 def test_the_row_law_is_exact_and_tends_to_its_leading_order(name):
     link, m = LINKS[name], 20_000
     law = row_law(np.array([64, m]), link)
@@ -59,14 +37,19 @@ def test_the_row_law_is_that_of_rows():
     assert (pull * signs[:, 5]).std() == pytest.approx(law.noise[0], rel=0.05)
 
 
+def test_a_level_or_a_node_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="level must be"):
+        level_signal(64, 8, 4, COSINE)
+    with pytest.raises(ValueError, match="at least 3"):
+        child_signal(2, COSINE)
+
+
 def test_the_best_score_is_between_leak_and_tilt():
     best = step_error(1024, 512, 130 * 1024.0, COSINE)
-    small, large = (
-        step_error(1024, 512, 130 * 1024.0, COSINE, score=best.score * by) for by in (0.3, 3.0)
-    )
-    assert small.leak > best.leak > large.leak
-    assert small.tilt < best.tilt < large.tilt
-    assert min(small.risk, large.risk) > 2 * best.risk
+    for by in (0.3, 3.0):
+        other = step_error(1024, 512, 130 * 1024.0, COSINE, score=best.score * by)
+        assert (other.leak > best.leak, other.tilt < best.tilt) == (by < 1, by < 1)
+        assert other.risk > 2 * best.risk
     # Referee's measurement at N = 112n: right from ln M + 24 to ln M + 48, not at + 12.
     assert 24 < step_error(1024, 512, 112 * 1024.0, COSINE).score - np.log(1534) < 48
 

@@ -40,20 +40,12 @@ def test_the_power_net_sees_only_the_hidden_set(k, sign, noise):
     np.testing.assert_allclose(-np.asarray(gradient), by_sums, atol=1e-10)
 
 
-@pytest.mark.parametrize("k", range(1, 8))
+@pytest.mark.parametrize("k", [1, 2, 5, 7])
 def test_the_readout_identity_is_exact_in_whole_numbers(k):
     """Σ_w (Πw)(wᵀx)^k = 2^k·k!·Πx over all w and x in {±1}^k."""
     signs = cube(k)
     sums = np.prod(signs, axis=1) @ (signs @ signs.T) ** k
     np.testing.assert_array_equal(sums, 2**k * factorial(k) * np.prod(signs, axis=1))
-
-
-def test_sign_descent_keeps_good_neurons_and_forgets_the_rest():
-    path = sign_path(3, 0.1, 1.0, 0.1, 60)
-    np.testing.assert_allclose(path.kept, 1.0)
-    np.testing.assert_allclose(path.off, 0.9 ** np.arange(61))
-    assert np.all(np.diff(path.lost) < 0)
-    assert 0 < path.lost[-1] < 0.01
 
 
 def test_without_a_dead_zone_a_bad_neuron_of_odd_degree_turns_good():

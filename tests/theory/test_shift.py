@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from paritylab.theory.ks import COSINE, child_signal
+from paritylab.theory.ks import COSINE
 from paritylab.theory.shift import flips_limit, lies_limit, shift_limit, shifted_part
 
 
@@ -16,27 +16,16 @@ def pulls(tokens, node):
     return -np.mean(residual[:, None] * (tokens - z[:, None]), axis=0) / tokens.shape[1]
 
 
-def test_members_outside_the_parity_set_by_enumeration():
-    free = np.array(list(product([1.0, -1.0], repeat=6)))  # two children, three others, A's sign
+@pytest.mark.parametrize("inner", [None, 2])
+def test_shifted_rows_by_enumeration(inner):
+    """Two children, fair or both +1, three others, and four bits of A that share a sign."""
+    free = np.array(list(product([1.0, -1.0], repeat=6)))
+    if inner:
+        free[:, :2] = 1
     tokens = np.concatenate([free[:, :5], np.repeat(free[:, 5:], 4, axis=1)], axis=1)
     found = pulls(tokens, free[:, 0] * free[:, 1])
-    part = shifted_part(9, 4, COSINE)
+    part = shifted_part(9, 4, COSINE, inner)
     np.testing.assert_allclose([part.child, part.member], [found[0], found[-1]], rtol=1e-12)
-
-
-def test_the_parity_set_by_enumeration():
-    free = np.array(list(product([1.0, -1.0], repeat=4)))  # three others, A's sign
-    inner = np.ones((16, 2))
-    tokens = np.concatenate([inner, free[:, :3], np.repeat(free[:, 3:], 4, axis=1)], axis=1)
-    found = pulls(tokens, np.ones(16))
-    part = shifted_part(9, 4, COSINE, inner=2)
-    np.testing.assert_allclose([part.child, part.member], [found[0], found[-1]], rtol=1e-12)
-
-
-def test_a_single_bit_is_no_shift():
-    part = shifted_part(40, 1, COSINE)
-    assert part.child == pytest.approx(child_signal(40, COSINE), rel=1e-9)
-    assert part.member == pytest.approx(-2 * part.child / 38, rel=1e-9)
 
 
 def test_limits_are_of_the_order_of_one_over_the_members():

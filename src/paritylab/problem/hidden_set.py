@@ -5,9 +5,8 @@ Bits are {0,1} and signs {+1,-1}; conversions are explicit, never guessed.
 
 import abc
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import TypedDict
 
 import jax
@@ -143,27 +142,21 @@ def checked_noise(noise: object) -> float:
 
 def checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
     """Positions among n, sorted, none twice."""
-    try:
-        members = sorted(whole("a position", j) for j in subset)
-    except TypeError:
-        raise ValueError(f"subset must be a list of positions, got {shortened(subset)}") from None
+    check_kind("subset", subset, Iterable, "a list of positions")
+    members = sorted(whole("a position", j) for j in subset)
     if len(members) > n:
         raise ValueError(f"k must be at most n={n}, got k={len(members)} positions")
-    for position in members:
+    for position, following in zip(members, [*members[1:], None], strict=True):
         if not 0 <= position < n:
             raise ValueError(f"positions must be in 0..{n - 1}, got {position}")
-    for first, second in pairwise(members):
-        if first == second:
-            raise ValueError(f"positions must not repeat, got {first} twice")
+        if position == following:
+            raise ValueError(f"positions must not repeat, got {position} twice")
     return tuple(members)
 
 
 def checked_bias(bias: ArrayLike, n: int) -> float | tuple[float, ...]:
     """P(x_j = 1): one number for all bits, or one per bit."""
-    try:
-        values = np.asarray(bias, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"bias must be numbers in (0, 1), got {shortened(bias)}") from None
+    values = np.asarray(bias, dtype=np.float64)
     if values.shape not in ((), (n,)):
         raise ValueError(f"bias must be one number or n={n} of them, got shape {values.shape}")
     outside = values[~((values > 0) & (values < 1))]

@@ -8,7 +8,6 @@ from typing import SupportsFloat, Unpack
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Num
-from numpy.typing import ArrayLike
 
 from paritylab.checks import shortened, whole
 from paritylab.problem.hidden_set import (
@@ -51,9 +50,13 @@ class Junta(AbstractHiddenSet):
         object.__setattr__(self, "n", whole("n", self.n))
         given = tuple(self.subset)
         object.__setattr__(self, "subset", checked_subset(given, self.n))
-        if not 1 <= self.k <= MAX_BITS:
-            raise ValueError(f"a junta has 1 to {MAX_BITS} hidden bits, got k={self.k}")
-        table = _checked_table(self.table, self.k)
+        whole("k, the number of hidden bits,", self.k, 1, MAX_BITS)
+        table = np.asarray(self.table, dtype=np.float64)
+        if table.shape != (1 << self.k,):
+            need = f"{self.k} hidden bits need a table of {1 << self.k} values"
+            raise ValueError(f"{need}, got {table.shape}")
+        if not np.isfinite(table).all():
+            raise ValueError(f"a table needs finite values, got {shortened(self.table)}")
         digits = [given.index(position) for position in self.subset]
         table = table[bit_patterns(self.k) @ (1 << np.array(digits))]
         object.__setattr__(self, "table", tuple(table.tolist()))
@@ -78,9 +81,8 @@ class Junta(AbstractHiddenSet):
         >>> Junta.of(6, (4, 1), lambda x: 1 - 2 * (x[0] & (1 - x[1]))).table
         (1.0, 1.0, -1.0, 1.0)
         """
-        if len(subset) > MAX_BITS:
-            raise ValueError(f"a junta has 1 to {MAX_BITS} hidden bits, got k={len(subset)}")
-        values = [float(function(bits)) for bits in bit_patterns(len(subset))]
+        k = whole("k, the number of hidden bits,", len(subset), 1, MAX_BITS)
+        values = [float(function(bits)) for bits in bit_patterns(k)]
         return cls(n, tuple(subset), tuple(values), noise, checked_bias(bias, whole("n", n)))
 
     @classmethod
@@ -248,9 +250,8 @@ def random_junta(
     >>> random_junta(0, 20, 3).k
     3
     """
-    n, k = whole("n", n, 1, MOST_BITS), whole("k", k)
-    if not 1 <= k <= min(n, MAX_BITS):
-        raise ValueError(f"a junta has 1 to {min(n, MAX_BITS)} hidden bits here, got k={k}")
+    n = whole("n", n, 1, MOST_BITS)
+    k = whole("k", k, 1, min(n, MAX_BITS))
     generator = np.random.default_rng(key)
     subset = tuple(generator.choice(n, size=k, replace=False).tolist())
     for _ in range(1000):
@@ -259,15 +260,3 @@ def random_junta(
         if len(junta.relevant) == k:
             return junta
     raise ValueError(f"no table of values {values} depends on all {k} bits; give two values")
-
-
-def _checked_table(table: ArrayLike, k: int) -> Float[np.ndarray, " size"]:
-    try:
-        values = np.asarray(table, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"table must be 2^k numbers, got {shortened(table)}") from None
-    if values.shape != (1 << k,):
-        raise ValueError(f"{k} hidden bits need a table of {1 << k} values, got {values.shape}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"a table needs finite values, got {values[~np.isfinite(values)][0]}")
-    return values

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Int
 
-from paritylab.checks import shortened, whole
+from paritylab.checks import whole
 
 #: An integer seed or a jax key.
 Key = int | np.integer | Array
@@ -24,10 +24,7 @@ def as_key(key: Key) -> Array:
 
 def checked_seed(seed: int | np.integer) -> int:
     """The seed, refused where jax would repeat another one."""
-    is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not is_whole or not 0 <= seed < MOST_SEEDS:
-        raise ValueError(f"a seed is a whole number from 0 to 2³² - 1, got {shortened(seed)}")
-    return int(seed)
+    return whole("a seed", seed, 0, MOST_SEEDS - 1)
 
 
 def run_numbers(first: int, runs: int) -> Int[np.ndarray, " runs"]:
@@ -36,9 +33,7 @@ def run_numbers(first: int, runs: int) -> Int[np.ndarray, " runs"]:
     >>> run_numbers(7, 3).tolist()
     [7, 8, 9]
     """
-    first = whole("the number of the first run", first)
-    if not 0 <= first <= MOST_SEEDS - runs:
-        raise ValueError(f"runs are numbered from 0 to 2³² - 1, got {runs} from {first!r} on")
+    first = whole("the number of the first run", first, 0, MOST_SEEDS - runs)
     return np.arange(first, first + runs, dtype=np.uint32)
 
 

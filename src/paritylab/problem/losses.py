@@ -96,23 +96,17 @@ def as_loss(loss: object) -> Loss:
     >>> as_loss(lambda y, prediction: jnp.logaddexp(0, -y * prediction)).name
     '<lambda>'
     """
-    if isinstance(loss, str):
-        if loss not in LOSSES:
-            raise ValueError(
-                f"loss must be one of {', '.join(LOSSES)}, a function of (y, ŷ) or a Loss, "
-                f"got {shortened(loss)}"
-            )
-        return LOSSES[loss]
-    if not isinstance(loss, Loss):
-        if not callable(loss):
-            raise ValueError(
-                f"loss must be one of {', '.join(LOSSES)}, a function of (y, ŷ) or a Loss, "
-                f"got {type(loss).__name__}"
-            )
-        loss = Loss(name_of(loss), cast(Pointwise, loss))
-    if LOSSES.get(loss.name) != loss:
-        _check(loss)
-    return loss
+    found = LOSSES.get(loss) if isinstance(loss, str) else loss
+    if callable(found):
+        found = Loss(name_of(found), cast(Pointwise, found))
+    if not isinstance(found, Loss):
+        raise ValueError(
+            f"loss must be one of {', '.join(LOSSES)}, a function of (y, ŷ) or a Loss, "
+            f"got {shortened(loss)}"
+        )
+    if LOSSES.get(found.name) != found:
+        _check(found)
+    return found
 
 
 def _check(loss: Loss) -> None:

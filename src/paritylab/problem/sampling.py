@@ -138,8 +138,7 @@ def draw_bits(
     n = probabilities.shape[0]
     bits_key, noise_key = jax.random.split(key)
     if uniform:
-        packed = jax.random.bits(bits_key, (size, -(-n // 8)), jnp.uint8)
-        bits = jnp.unpackbits(packed, axis=1, count=n)
+        bits = jnp.unpackbits(packed_signs(bits_key, size, n), axis=1, count=n)
     else:
         # float32 draws in every mode: the same key gives the same bits with x64 on or off.
         draws = jax.random.uniform(bits_key, (size, n), jnp.float32)

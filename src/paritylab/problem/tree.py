@@ -1,6 +1,5 @@
 """The chain of thought of a parity: a complete binary tree of 2-parities over k = 2^v bits."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -65,17 +64,8 @@ class ParityTree:
     @cached_property
     def children(self) -> Int[np.ndarray, "nodes 2"]:
         """The two tokens whose product each inner node is."""
-        rows = [np.asarray(self.leaves)]
-        for level in range(self.depth - 1):
-            rows.append(np.arange(self.ends[level], self.ends[level + 1]))
-        return np.concatenate(rows).reshape(-1, 2)
-
-    @cached_property
-    def parents(self) -> Int[np.ndarray, " size"]:
-        """The inner node above every token; -1 for the root and for bits outside the set."""
-        parents = np.full(self.size, -1)
-        parents[self.children[:, 0]] = parents[self.children[:, 1]] = np.arange(self.n, self.size)
-        return parents
+        inner = np.arange(self.n, self.size - 1)
+        return np.append(np.asarray(self.leaves), inner).reshape(-1, 2)
 
     @property
     def problem(self) -> Parity:
@@ -130,16 +120,13 @@ def level_ends(n: int, k: int) -> tuple[int, ...]:
 def check_power_of_two(k: int, n: int) -> None:
     """The chain needs k = 2^v ≥ 2; the message names the two nearest values."""
     k = whole("k", k)
-    if k >= 2 and k & (k - 1) == 0:
-        if k > n:
-            raise ValueError(f"k must be at most n={n}, got k={k}")
-        return
-    below = max(2, 1 << (max(k, 2).bit_length() - 1))
-    nearest: Sequence[int] = (2, 4) if k < 2 else (below, 2 * below)
-    raise ValueError(
-        f"the chain of thought needs k = 2, 4, 8, …, got k={k}; nearest: {nearest[0]} and "
-        f"{nearest[1]}"
-    )
+    below = 1 << (max(k, 2).bit_length() - 1)
+    if k != below:
+        raise ValueError(
+            f"the chain of thought needs k = 2, 4, 8, …, got k={k}; nearest: {below} and "
+            f"{2 * below}"
+        )
+    whole("k", k, most=n)
 
 
 def token_products(

@@ -44,7 +44,8 @@ def link_signal(tokens: int, q: int, link: GapLink) -> float:
     >>> [link_signal(64, q, GapLink(-1.0, np.pi)) > 0 for q in (2, 4, 6, 8)]  # KS's link
     [True, False, True, False]
     """
-    _check(tokens, q)
+    if q < 2 or q % 2 or tokens <= q:
+        raise ValueError(f"a node with {q} children must see more tokens than these, got {tokens}")
     angle = link.omega / tokens
     sign = link.amplitude * (-1) ** (q // 2)
     size = np.sin(angle) ** (q - 1) * np.cos(angle) ** (tokens - q - 1)
@@ -56,22 +57,13 @@ def link_noise(tokens: int, q: int, link: GapLink) -> float:
 
     To leading order |φ''(0)|·√(2/M)/M.
     """
-    rest, law = _rest(tokens - q)
+    others = np.arange(tokens - q + 1)
+    rest, law = 2.0 * others - (tokens - q), binom.pmf(others, tokens - q, 0.5)
     square = 0.0
     for minus, weight in enumerate(binom.pmf(np.arange(q + 1), q, 0.5)):
         z = (q - 2 * minus + rest) / tokens
         square += weight * float(law @ ((link(z) - (-1) ** minus) * link.slope(z)) ** 2)
     return float(np.sqrt(square)) / tokens
-
-
-def _rest(others: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of so many fair signs, and their law."""
-    return 2.0 * np.arange(others + 1) - others, binom.pmf(np.arange(others + 1), others, 0.5)
-
-
-def _check(tokens: int, q: int) -> None:
-    if q < 2 or q % 2 or tokens <= q:
-        raise ValueError(f"a node with {q} children must see more tokens than these, got {tokens}")
 
 
 def rows_to_find_links(tokens: int, q: int, nodes: int = 1, link: GapLink | None = None) -> float:

@@ -118,20 +118,13 @@ def prediction_slope(k: int, tau: float) -> float:
     return 8 * k**2 / tau * sqrt(2 * k)
 
 
-def largest_prediction(k: int, b: float) -> float:
-    """4k³ + 2k√b ≥ |ŷ|; Lemma 16 uses 4k³, which is too small once b is above 4k⁴ or so.
-
-    Not in the paper. For large b every σ(s + 1/2 - i) is near √b/2, and Σ(-1)^i(8i-4) = ±4k.
-    """
-    return 4 * k**3 + 2 * k * sqrt(b)
-
-
 def product_smoothness(k: int, tau: float, b: float, *, any_b: bool = False) -> float:
     """Lemma 16: l₂ = √(2k)(4k³(20/τ² + 32k²/(τ²√b)) + (8k²/τ)²), claimed for ŷ·∇ŷ.
 
-    any_b: with `largest_prediction` in place of 4k³.
+    4k³ bounds |ŷ|, and is too small once b is above 4k⁴ or so: for large b every σ(s + 1/2 - i) is
+    near √b/2, and Σ(-1)^i(8i-4) = ±4k. any_b: with 4k³ + 2k√b in its place (ours).
     """
-    size = largest_prediction(k, b) if any_b else 4 * k**3
+    size = 4 * k**3 + (2 * k * sqrt(b) if any_b else 0)
     return sqrt(2 * k) * (size * _curvature(k, tau, b) + (8 * k**2 / tau) ** 2)
 
 

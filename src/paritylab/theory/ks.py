@@ -1,6 +1,5 @@
 """What KS promises, and the finite-size laws behind it."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -46,16 +45,25 @@ def level_signal(n: int, k: int, level: int, link: AbstractLink) -> float:
     for _ in range((k >> (level - 1)) - 2):
         others = np.convolve(others, either)
     tokens = n + sum(k >> step for step in range(1, level))
-    total = 0.0
+    z, total = np.linspace(-1, 1, tokens + 1), 0.0
+    value, slope = evaluated(link, z)
     for first in (1, -1):
         for second in (1, -1):
             law = np.convolve(others, np.convolve(subtree[first], subtree[second]))
-            z = np.linspace(-1, 1, law.size)
-            with float64():
-                residual = np.asarray(link(jnp.asarray(z)) - first * second)
-                slope = np.asarray(link.slope(jnp.asarray(z)))
-            total += law @ (residual * slope * (first - z))
+            total += law @ ((value - first * second) * slope * (first - z))
     return -float(total) / tokens
+
+
+def evaluated(link: AbstractLink, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """φ and φ' at these means, in double precision.
+
+    The array is padded to a power of two, so that few shapes compile.
+    """
+    padded = np.zeros(1 << (means.size - 1).bit_length())
+    padded[: means.size] = means
+    with float64():
+        z = jnp.asarray(padded)
+        return np.asarray(link(z))[: means.size], np.asarray(link.slope(z))[: means.size]
 
 
 def subtree_law(height: int) -> dict[int, np.ndarray]:
@@ -96,30 +104,23 @@ def row_law(tokens: np.ndarray, link: AbstractLink) -> RowLaw:
     """
     tokens = np.asarray(tokens, dtype=np.float64)
     few = np.unique(np.linspace(tokens.min(), tokens.max(), 9).astype(int))
-    rest = [2 * np.arange(m - 1) - (m - 2) for m in few]
-    means = np.concatenate(
-        [(r + both) / m for m, r in zip(few, rest, strict=True) for both in (0, 2)]
-    )
-    # One array of a round length, so that few shapes compile.
-    padded = np.zeros(1 << (means.size - 1).bit_length())
-    padded[: means.size] = means
-    with float64():
-        z = jnp.asarray(padded)
-        values, slopes = (np.asarray(each)[: means.size] for each in (link(z), link.slope(z)))
-    ends = np.cumsum(np.repeat(few - 1, 2))[:-1]
-    parts = zip(*(np.split(each, ends) for each in (means, values, slopes)), strict=True)
-    moments = [_row_moments(int(m), next(parts), next(parts)) for m in few]
-    exact = np.log(moments).T
+    exact = np.log([_row_moments(int(m), link) for m in few]).T
     return RowLaw(tokens, *(np.exp(np.interp(np.log(tokens), np.log(few), e)) for e in exact))
 
 
-def _row_moments(
-    tokens: int, apart: Sequence[np.ndarray], same: Sequence[np.ndarray]
-) -> tuple[float, float, float]:
-    """Signal, noise and tilt from (ẑ, φ, φ') over the law of the rest: children apart, both +1."""
-    law = binom.pmf(np.arange(tokens - 1), tokens - 2, 0.5)
-    odd, even = (apart[1] + 1) * apart[2], (same[1] - 1) * same[2]
-    signal = law @ (odd * apart[0]) / 2 - law @ (even * (1 - same[0])) / 2
+def _row_moments(tokens: int, link: AbstractLink) -> tuple[float, float, float]:
+    """Signal, noise and tilt over the law of the rest, the children's signs apart or both +1.
+
+    By the symmetry of the law and of the link, two children of sign -1 count as two of sign +1.
+    """
+    count = np.arange(tokens - 1)
+    rest, law = 2 * count - (tokens - 2), binom.pmf(count, tokens - 2, 0.5)
+    apart, same = rest / tokens, (rest + 2) / tokens
+    value, slope = evaluated(link, apart)
+    odd = (value + 1) * slope
+    value, slope = evaluated(link, same)
+    even = (value - 1) * slope
+    signal = law @ (odd * apart) / 2 - law @ (even * (1 - same)) / 2
     noise = np.sqrt(law @ (odd**2 + even**2) / 2)
     return signal / tokens, noise / tokens, np.sqrt(2 * (law @ odd**2)) / tokens
 
@@ -193,7 +194,6 @@ def least_error(
 
     limits: the leak and the tilt from which on a node is broken.
     """
-
     floor = np.log(law.tokens[-1])
     tried = floor + np.geomspace(0.5, 300, 100) if score == 0 else np.array([score])
     nodes = _Nodes.after(tried[:, None], law, samples)
@@ -201,13 +201,7 @@ def least_error(
     broken = count * np.mean(nodes.broken(*limits), axis=1)
     risks = broken + link.curvature**2 / 4 * (leaks**4 + 3 * (tilts / 2) ** 4)
     at = int(np.argmin(risks))
-    return StepError(
-        float(tried[at]),
-        float(leaks[at]),
-        float(tilts[at]),
-        float(broken[at]),
-        float(risks[at]),
-    )
+    return StepError(*(float(each[at]) for each in (tried, leaks, tilts, broken, risks)))
 
 
 class Tolerated(NamedTuple):

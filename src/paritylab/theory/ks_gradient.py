@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from scipy.stats import binom
 
 from paritylab.models.links import AbstractLink
-from paritylab.precision import float64
 from paritylab.problem.tree import ParityTree, level_ends
-from paritylab.theory.ks import subtree_law
+from paritylab.theory.ks import evaluated, subtree_law
 
 #: P(root = r, marked token = t, sum of all tokens) by (r, t).
 _Marked = dict[tuple[int, int], np.ndarray]
@@ -102,10 +100,7 @@ def _mean_pull(
     """E[pull·(x_j - ẑ)]/M; the marked token x_j is in `first` or in `others`."""
     aside = others if isinstance(others, dict) else {(0, 0): others}
     z = np.linspace(-1, 1, tokens + 1)
-    with float64():
-        value, slope = (
-            np.asarray(each) for each in (link(jnp.asarray(z)), link.slope(jnp.asarray(z)))
-        )
+    value, slope = evaluated(link, z)
     total = 0.0
     for (left, mark), law in first.items():
         for right, more in second.items():

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from paritylab.models.links import AbstractLink, CosineLink
-from paritylab.theory.ks import LOST, TIPPED, RowLaw, least_error, row_law
+from paritylab.theory.ks import LOST, TIPPED, least_error, row_law
 
 COSINE = CosineLink()
 
@@ -46,35 +46,16 @@ def level_steps(
     So a node counts as broken once its error tips the next level by TIPPED, from a tilt of
     2√(TIPPED/cs) or a leak of half of it.
     """
-    return _steps_of(_level_laws(n, k, link), float(samples), link, staged)
-
-
-class _LevelLaw(NamedTuple):
-    """nodes, tokens: see `LevelStep`. law: of one row; None if a node sees only its children."""
-
-    nodes: int
-    tokens: int
-    law: RowLaw | None
-
-
-def _level_laws(n: int, k: int, link: AbstractLink) -> list[_LevelLaw]:
-    return [
-        _LevelLaw(k >> level, tokens, row_law(np.array([tokens]), link) if tokens > 2 else None)
-        for level, tokens in enumerate(level_tokens(n, k), start=1)
-    ]
-
-
-def _steps_of(
-    laws: list[_LevelLaw], samples: float, link: AbstractLink, staged: bool
-) -> tuple[LevelStep, ...]:
     above, made = 0.0, []
-    for nodes, tokens, law in reversed(laws):
-        limits, step = (LOST, TIPPED), LevelStep(nodes, tokens, 0.0, 0.0, 0.0)
+    for level, tokens in reversed([*enumerate(level_tokens(n, k), start=1)]):
+        nodes, limits = k >> level, (LOST, TIPPED)
         if staged and above > 0:
             tilt = 2 * float(np.sqrt(TIPPED / (link.curvature * above)))
             limits = (min(LOST, tilt / 2), min(TIPPED, tilt))
-        if law is not None:
-            error = least_error(law, nodes, samples, link, limits=limits)
+        step = LevelStep(nodes, tokens, 0.0, 0.0, 0.0)
+        if tokens > 2:
+            law = row_law(np.array([tokens]), link)
+            error = least_error(law, nodes, float(samples), link, limits=limits)
             eta = error.score / float(law.signal[0])
             step = LevelStep(nodes, tokens, error.score, eta, error.broken)
         made.append(step)
@@ -86,11 +67,10 @@ def rows_for_hidden_chain(
     n: int, k: int, link: AbstractLink = COSINE, *, staged: bool = False, share: float = 0.5
 ) -> float:
     """N at which the best step on every level breaks no node for that share of targets."""
-    laws = _level_laws(n, k, link)
 
     def excess(log_rows: float) -> float:
         rows = float(np.exp(log_rows))
-        broken = sum(step.broken for step in _steps_of(laws, rows, link, staged))
+        broken = sum(step.broken for step in level_steps(n, k, rows, link, staged=staged))
         return float(np.log(max(broken, 1e-300) / -np.log(share)))
 
     return float(np.exp(brentq(excess, np.log(10 * n), np.log(1e5 * n), xtol=1e-3)))

@@ -6,15 +6,13 @@ outside the parity set, or equal to it, ẑ is a sum of independent parts: mean 
 
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import binom
 
 from paritylab.models.links import AbstractLink
-from paritylab.precision import float64
-from paritylab.theory.ks import TIPPED, child_signal, row_law, tokens_seen
+from paritylab.theory.ks import TIPPED, child_signal, evaluated, row_law, tokens_seen
 
 
 class ShiftedPart(NamedTuple):
@@ -44,17 +42,12 @@ def shifted_part(
         for first, second in pairs:
             known = first + second if inner is None else inner
             z = (shared * members + known + rest) / tokens
-            residual = _residual(z, first * second, link) * law
+            value, slope = evaluated(link, z)
+            residual = (value - first * second) * slope * law
             child -= float(residual @ (first - z))
             member -= float(residual @ (shared - z))
     weight = 1 / (2 * len(pairs) * tokens)
     return ShiftedPart(weight * child, weight * member)
-
-
-def _residual(z: np.ndarray, node: int, link: AbstractLink) -> np.ndarray:
-    with float64():
-        means = jnp.asarray(z)
-        return np.asarray((link(means) - node) * link.slope(means))
 
 
 class Limit(NamedTuple):
