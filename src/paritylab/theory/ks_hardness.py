@@ -26,6 +26,20 @@ def theorem2_bound(
     return 1 - 4 * queries / error**2 * correlation * gradient
 
 
+def theorem2_samples(
+    n: int, *, targets: int, queries: int | float, error: float, gradient: float
+) -> float:
+    """N from which bound (5) is at least ½; infinite if the targets are too few for that.
+
+    >>> given = dict(targets=10**12, queries=3, error=0.1, gradient=0.5)
+    >>> samples = theorem2_samples(40, **given)
+    >>> round(theorem2_bound(40, samples=round(samples), **given), 6)
+    0.5
+    """
+    correlation = error**2 / (8 * queries * gradient)
+    return 4 * n / correlation**2 if correlation >= 1 / targets else math.inf
+
+
 def theorem2_exponent(gradient: float, error: float, queries: float, loss: float) -> float:
     """ν of Theorem 2 as printed: N = n^ν keeps the loss at 1 - O(n^(-ν₄)).
 
