@@ -11,22 +11,11 @@ import numpy as np
 import pytest
 
 from paritylab.learning.saving import read_tree
-from paritylab.models import Zigzag
-from paritylab.statistics import Rate
 from paritylab.sweep.grid import grid_from_toml
 from paritylab.untrusted import printable, read_json, read_toml
-from xorfind.evidence.power import detectable_noise
 from xorfind.rule import Rule
 
 X64_MODES = [False]
-
-RULE = {
-    "paritylab": "rule",
-    "version": 2,
-    "target": {"column": "y", "false": "0", "true": "1"},
-    "columns": [{"column": "a", "false": "0", "true": "1"}],
-    "true_when": "odd",
-}
 
 
 @pytest.fixture
@@ -125,20 +114,3 @@ def test_text_for_terminals_and_spreadsheets_is_escaped():
     assert printable("a\x1b[31m\u202e") == "a\\x1b[31m\\u202e"
     text = _as_csv({"=1+1": ["=cmd|' /C calc'!A0", "a\x1bb", -1.5]})
     assert text.decode().splitlines() == ["'=1+1", "'=cmd|' /C calc'!A0", "a\\x1bb", "-1.5"]
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Zigzag(k=float("nan")),
-        lambda: Zigzag(k=1.5),
-        lambda: Zigzag(k=2, b=float("nan")),
-        lambda: Rate(1.5, 5),
-        lambda: Rate(float("nan"), 5),
-        lambda: detectable_noise(10, 2, rows=0),
-    ],
-)
-def test_numbers_that_are_none_are_refused(make):
-    # In tests the types of arguments are checked first.
-    with pytest.raises((ValueError, TypeError), match=r".+"):
-        make()
