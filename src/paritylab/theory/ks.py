@@ -2,15 +2,14 @@
 
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_ndtr, ndtr
 from scipy.stats import binom, norm
 
 from paritylab.models.links import AbstractLink, CosineLink
-from paritylab.precision import float64
 from paritylab.problem.tree import level_ends
+from paritylab.theory.ks_gradient import child_gradient, evaluated
 
 #: A node is broken if the others hold a third of what its children hold, or if the children's
 #: scores differ by this much: beyond it the errors of a node grow from level to level.
@@ -30,50 +29,8 @@ def child_signal(tokens: int, link: AbstractLink) -> float:
 
 
 def level_signal(n: int, k: int, level: int, link: AbstractLink) -> float:
-    """-∂L/∂w on a child of a node on `level` when all levels below are solved: exact.
-
-    The node averages the first d tokens: n - k free bits and k/2^(level-1) subtrees. A subtree's
-    sum given its root follows from that of its halves, so the law of the mean is a few
-    convolutions; which leaves the tree has does not matter.
-    """
-    if not 1 <= level <= int(np.log2(k)):
-        raise ValueError(f"level must be between 1 and {int(np.log2(k))}, got {level}")
-    subtree = subtree_law(level - 1)
-    either = subtree[1] + subtree[-1]
-    free = binom.pmf(np.arange(n - k + 1), n - k, 0.5)
-    others = free
-    for _ in range((k >> (level - 1)) - 2):
-        others = np.convolve(others, either)
-    tokens = n + sum(k >> step for step in range(1, level))
-    z, total = np.linspace(-1, 1, tokens + 1), 0.0
-    value, slope = evaluated(link, z)
-    for first in (1, -1):
-        for second in (1, -1):
-            law = np.convolve(others, np.convolve(subtree[first], subtree[second]))
-            total += law @ ((value - first * second) * slope * (first - z))
-    return -float(total) / tokens
-
-
-def evaluated(link: AbstractLink, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """φ and φ' at these means, in double precision.
-
-    The array is padded to a power of two, so that few shapes compile.
-    """
-    padded = np.zeros(1 << (means.size - 1).bit_length())
-    padded[: means.size] = means
-    with float64():
-        z = jnp.asarray(padded)
-        return np.asarray(link(z))[: means.size], np.asarray(link.slope(z))[: means.size]
-
-
-def subtree_law(height: int) -> dict[int, np.ndarray]:
-    """P(root = r, sum of all tokens = s) for both r; s runs from -size to size in steps of 2."""
-    law = {1: np.array([0.0, 0.5]), -1: np.array([0.5, 0.0])}
-    for _ in range(height):
-        same = np.convolve(law[1], law[1]) + np.convolve(law[-1], law[-1])
-        mixed = 2 * np.convolve(law[1], law[-1])
-        law = {1: np.append(0.0, same), -1: np.append(mixed, 0.0)}
-    return law
+    """-∂L/∂w on a child of a node on `level` when all levels below are solved: exact."""
+    return -child_gradient(n, k, level, link)
 
 
 class RowLaw(NamedTuple):

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from scipy.stats import binom
 
 from paritylab.models.links import AbstractLink
+from paritylab.precision import float64
 from paritylab.problem.tree import ParityTree, level_ends
-from paritylab.theory.ks import evaluated, subtree_law
 
 #: P(root = r, marked token = t, sum of all tokens) by (r, t).
 _Marked = dict[tuple[int, int], np.ndarray]
@@ -56,17 +57,15 @@ def level_gradient(
     True
     """
     roots, free = k >> (level - 1), n - k
-    if not 1 <= level <= int(np.log2(k)):
-        raise ValueError(f"level must be between 1 and {int(np.log2(k))}, got {level}")
+    kinds = [TokenKind("child", 2, child_gradient(n, k, level, link, pull))]
     plain, tokens = subtree_law(level - 1), level_ends(n, k)[level - 1]
     either, outside = plain[1] + plain[-1], binom.pmf(np.arange(free + 1), free, 0.5)
     rest = _power(either, roots - 2)
+    whole = np.convolve(rest, outside)
 
     def expected(first: _Marked, others: _Marked | np.ndarray) -> float:
         return _mean_pull(first, plain, others, tokens, link, pull)
 
-    whole = np.convolve(rest, outside)
-    kinds = [TokenKind("child", 2, expected(_marked_law(level - 1, level - 1), whole))]
     for at in range(level - 2, -1, -1):
         value = expected(_marked_law(level - 1, at), whole)
         kinds.append(TokenKind(f"under a child, height {at}", 2 << (level - 1 - at), value))
@@ -87,6 +86,43 @@ def level_gradient(
         }
         kinds.append(TokenKind("outside the set", free, expected(unmarked, bit)))
     return tuple(kinds)
+
+
+def child_gradient(n: int, k: int, level: int, link: AbstractLink, pull: Pull = _whole) -> float:
+    """`level_gradient` of a child alone.
+
+    The node averages n - k free bits and k/2^(level-1) subtrees. A subtree's sum given its root
+    follows from that of its halves, so the law of the mean is a few convolutions; which leaves the
+    tree has does not matter.
+    """
+    if not 1 <= level <= int(np.log2(k)):
+        raise ValueError(f"level must be between 1 and {int(np.log2(k))}, got {level}")
+    law, tokens = subtree_law(level - 1), level_ends(n, k)[level - 1]
+    free = binom.pmf(np.arange(n - k + 1), n - k, 0.5)
+    others = np.convolve(_power(law[1] + law[-1], (k >> (level - 1)) - 2), free)
+    return _mean_pull(_marked_law(level - 1, level - 1), law, others, tokens, link, pull)
+
+
+def subtree_law(height: int) -> dict[int, np.ndarray]:
+    """P(root = r, sum of all tokens = s) for both r; s runs from -size to size in steps of 2."""
+    law = {1: np.array([0.0, 0.5]), -1: np.array([0.5, 0.0])}
+    for _ in range(height):
+        same = np.convolve(law[1], law[1]) + np.convolve(law[-1], law[-1])
+        mixed = 2 * np.convolve(law[1], law[-1])
+        law = {1: np.append(0.0, same), -1: np.append(mixed, 0.0)}
+    return law
+
+
+def evaluated(link: AbstractLink, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """φ and φ' at these means, in double precision.
+
+    The array is padded to a power of two, so that few shapes compile.
+    """
+    padded = np.zeros(1 << (means.size - 1).bit_length())
+    padded[: means.size] = means
+    with float64():
+        z = jnp.asarray(padded)
+        return np.asarray(link(z))[: means.size], np.asarray(link.slope(z))[: means.size]
 
 
 def _mean_pull(

@@ -12,7 +12,8 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from paritylab.models.links import AbstractLink
-from paritylab.theory.ks import TIPPED, child_signal, evaluated, row_law, tokens_seen
+from paritylab.theory.ks import TIPPED, child_signal, row_law, tokens_seen
+from paritylab.theory.ks_gradient import evaluated
 
 
 class ShiftedPart(NamedTuple):
