@@ -55,7 +55,6 @@ const answers = {
     const { directions, found, recovered, solved, risk: value, error } = heads.lookAt(run);
     return {
       directions,
-      angles: plain(run.angles ?? []),
       found,
       recovered,
       solved,

@@ -101,7 +101,7 @@ def test_rates_are_drawn_with_their_intervals():
         ([0.0, 7.0], ""),
     ],
 )
-def test_ticks_do_not_collide_and_are_whole_for_whole_sizes(values, log):
+def test_ticks_do_not_collide_and_sizes_that_are_apart_are_ticks(values, log):
     figure = draw(Lines([Line("a", values, values)], x="n", y="y", log=log).series())
     (axes,) = figure.axes
     figure.draw_without_rendering()
@@ -111,8 +111,22 @@ def test_ticks_do_not_collide_and_are_whole_for_whole_sizes(values, log):
     assert 1 < len({*names}) == len(names)
     boxes = [tick.label1.get_window_extent() for tick in ticks]
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+    if values == [20, 100, 1000, 10_000]:
+        assert names == ["20", "100", "1,000", "10k"]
     if all(isinstance(value, int) for value in values):
         assert all(tick.get_loc() % 1 == 0 for tick in ticks)
+
+
+def test_whiskers_that_are_moved_aside_stay_inside_the_plot():
+    rates = [Rate(3, 10), Rate(9, 10)]
+    lines = [Line.of_rates(name, [64, 1024], rates) for name in ("one", "two")]
+    (axes,) = draw(Lines(lines, x="n", y="share", log="x").series()).axes
+    axes.figure.draw_without_rendering()
+    low, high = axes.get_xlim()
+    assert 32 < low < 64
+    assert 1024 < high < 2048
+    left, right = (line.get_window_extent().x0 for line in axes.lines)
+    assert axes.bbox.x0 < left < right < axes.bbox.x1
 
 
 def test_values_that_cannot_be_placed_are_left_out():

@@ -1,6 +1,7 @@
 """The live page in an installed browser: offline, by hand, by key, from an address, from a file."""
 
 import json
+import os
 import re
 import time
 
@@ -8,7 +9,8 @@ import pytest
 from tests.report.browser import browser
 
 from paritylab import Annealed, Parity, Population, learn
-from paritylab.report.live.page import live_page
+from paritylab.report.live.page import live_page, write_live_page
+from paritylab.report.live.runs import run_facts
 
 PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 DEMOS = ("heads", "xor", "chain")
@@ -132,6 +134,20 @@ def test_a_hostile_address_shows_the_usual_view(visit):
     assert page.locator("img").count() == 0
 
 
+def test_the_temperature_has_the_scale_one_over_n_squared(visit):
+    page = visit("#heads.procedure=paper&heads.start=hidden")
+    page.locator("#heads").get_by_role("button", name="Rewind").click()
+    assert "largest attention 0.557" in said(page, "heads")
+    tau = page.locator("#heads").get_by_role("textbox", name="temperature τ")
+    tau.fill("nonsense")
+    tau.press("Enter")
+    assert "1/n^2" in page.inner_text("#heads .control .complaint >> nth=0")
+    tau.fill("1/n^2")
+    tau.press("Enter")
+    until(lambda: said(page, "heads").startswith("End"))
+    assert "risk 0, largest attention 1." in said(page, "heads")
+
+
 @pytest.mark.slow
 def test_run_100_fills_a_counter_with_its_interval(visit):
     page = visit("#heads.n=12&heads.hidden=2,7")
@@ -180,6 +196,15 @@ def test_every_scene_has_its_line_of_python(visit, view, demo):
         digits, power = re.search(r"= ([\d.]*\d)(?:·10⁻(\w+))?", text).groups()
         loss = float(digits) * 10.0 ** -int((power or "⁰").translate(PLAIN))
         assert runs.risk[0] == pytest.approx(loss, rel=0.1)  # other inputs are judged there
+
+
+def test_heads_at_the_proved_minimum_stay(visit):
+    page = visit("#heads.n=8&heads.hidden=0,3&heads.procedure=paper&heads.start=stuck")
+    assert "heads point at 1, 6 (hidden are 0, 3); risk 1.81" in said(page, "heads")
+    runs = python_of(page, "heads")
+    assert runs.risk[0] == pytest.approx(1.81, abs=0.005)
+    page = visit("#heads.n=9&heads.start=stuck")  # not what is proved
+    assert page.locator("#heads select").nth(1).input_value() == "random"
 
 
 def test_something_moves_above_the_fold_and_can_be_stopped(visit):
@@ -232,6 +257,33 @@ def test_a_reader_types_a_link_and_gets_a_rate(visit):
     assert said(visit(f"#{page.url.split('#')[1]}"), "own") == ""  # the address holds the formulas
 
 
+def test_a_link_is_copied(visit):
+    page = visit("#heads.n=8&heads.hidden=1,5", permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#heads").get_by_role("button", name="Copy link").click()
+    until(lambda: page.evaluate("navigator.clipboard.readText()") == page.url)
+
+
+FRAMES = """() => new Promise(done => {
+  let [count, begin] = [0, performance.now()];
+  const look = now => {
+    count += 1;
+    if (now - begin > 3000) done(1000 * count / (now - begin)); else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})"""
+
+
+@pytest.mark.slow
+def test_a_run_at_a_hundred_positions_plays_smoothly(visit):
+    page = visit("#heads.n=100&heads.hidden=2,50,77")
+    page.locator("#landscape").get_by_role("button", name="Pause").click()
+    page.locator("#heads").scroll_into_view_if_needed()
+    if os.getloadavg()[0] > os.cpu_count() / 2:
+        pytest.skip("this machine is busy with other work")
+    page.locator("#heads").get_by_role("button", name="Play").click()
+    assert page.evaluate(FRAMES) >= 50
+
+
 def test_still_for_who_asks_narrow_and_dark(visit):
     page = visit(
         viewport={"width": 390, "height": 800}, color_scheme="dark", reduced_motion="reduce"
@@ -243,6 +295,16 @@ def test_still_for_who_asks_narrow_and_dark(visit):
     heads.get_by_role("button", name="Rewind").click()
     heads.get_by_role("button", name="Play").click()
     assert said(page, "heads").startswith("End, step 1500")
+
+
+def test_chains_break_where_they_should(visit):
+    page = visit("#chain.logN=6&chain.n=16")
+    few = said(page, "chain")
+    found, nodes = map(int, re.search(r"(\d+) of (\d+) nodes found", few).groups())
+    assert found < nodes
+    assert page.locator("#chain .edge:not(.own)").count() > 0
+    page = visit("#chain.method=levels&chain.size=1.07&chain.k=4&chain.n=16")
+    assert "nodes found" in said(page, "chain")
 
 
 def test_a_run_goes_out_as_json_and_comes_back(visit, tmp_path):
@@ -260,3 +322,11 @@ def test_a_run_goes_out_as_json_and_comes_back(visit, tmp_path):
         (tmp_path / "bad.json").write_text(text)
         page.set_input_files("#replay input[type=file]", tmp_path / "bad.json")
         until(lambda: "bad.json cannot be shown" in page.inner_text("#replay .complaint"))
+
+
+def test_a_run_of_python_replays(visit, tmp_path):
+    runs = learn(Annealed(), Population(Parity(12, (2, 7))), runs=1, trace=100)
+    page = visit(url=write_live_page(tmp_path / "page.html", run_facts(runs)).as_uri())
+    assert "anneal, n = 12; hidden 2, 7" in page.inner_text("#replay .rate")
+    assert page.inner_text("#replay .said").startswith("Step 1400")
+    assert page.locator("#replay .arrow").count() == 2

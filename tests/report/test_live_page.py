@@ -3,11 +3,14 @@
 import base64
 import hashlib
 import json
+import os
 import re
+import subprocess
 import sys
 
 import pytest
 from tests.cli.running import run
+from tests.report.live_engine import NODE
 
 from paritylab import (
     Annealed,
@@ -58,6 +61,13 @@ def test_a_node_that_sees_one_level_shows_it_in_its_place():
     assert any(last[0])
 
 
+@pytest.mark.skipif(NODE is None, reason="NO NODE: the page's script is NOT parsed")
+def test_the_script_parses(page, tmp_path):
+    script = re.search(r'<script type="module">(.*?)</script>', page, re.S).group(1)
+    (tmp_path / "page.mjs").write_text(script)
+    subprocess.run([NODE, "--check", str(tmp_path / "page.mjs")], check=True)
+
+
 def test_every_module_is_part_of_the_page():
     assert sorted(modules_of(FOLDER / "view" / "main.js")) == MODULES
 
@@ -94,15 +104,36 @@ def test_the_command_writes_the_page(elsewhere, capsys):
     assert "<!doctype html>" in (elsewhere / "live.html").read_text()
 
 
+def test_the_command_refuses_what_is_no_plain_file(elsewhere, capsys):
+    (elsewhere / "real.html").write_text("mine")
+    (elsewhere / "link.html").symlink_to("real.html")
+    os.mkfifo(elsewhere / "pipe.html")
+    for out in ("link.html", "pipe.html", ".", "no/such/folder.html"):
+        code, _, error = run(capsys, "live", "--out", out)
+        assert code == 2
+        assert "--out" in error
+        assert error.count("\n") == 1
+    assert (elsewhere / "real.html").read_text() == "mine"
+    assert (elsewhere / "link.html").is_symlink()
+
+
 HOSTILE = {
     "nothing": "",
     "no JSON": "{",
+    "no object": "[1]",
+    "no format": json.dumps({"n": 3, "step": [0]}),
+    "deep": "[" * 100_000,
     "NaN": json.dumps({**GOOD, "risk": [float("nan"), 1]}),
+    "infinite": json.dumps(GOOD).replace("0.5", "1e999"),
+    "huge": json.dumps(GOOD).replace("0.5", "1" + "0" * 400),
+    "n is text": json.dumps({**GOOD, "n": "6"}),
     "n is true": json.dumps({**GOOD, "n": True}),
     "hidden outside": json.dumps({**GOOD, "hidden": [6]}),
+    "hidden text": json.dumps({**GOOD, "hidden": ["<script>"]}),
     "no steps": json.dumps({**GOOD, "step": [], "risk": []}),
     "uneven": json.dumps({**GOOD, "risk": [1.0]}),
     "odd heads": json.dumps({**GOOD, "directions": [[1, 2, 3], [1, 2, 3]]}),
+    "no heads": json.dumps({**GOOD, "directions": [[], []]}),
     "ragged heads": json.dumps({**GOOD, "directions": [[1, 2], [1, 2, 3, 4]]}),
     "ragged scores": json.dumps({**GOOD, "scores": [[[1.0]], []]}),
     "wide scores": json.dumps({**GOOD, "scores": [[[0.0] * 700]] * 2}),
@@ -128,6 +159,13 @@ def test_a_run_cannot_break_out_of_its_element(elsewhere):
     assert "dropped" not in page
     embedded = re.search(r'id="run">(.*?)</script>', page, re.S).group(1)
     assert json.loads(embedded)["learner"] == run["learner"]
+
+
+def test_missing_and_special_files_are_refused(elsewhere, capsys):
+    os.mkfifo(elsewhere / "pipe.json")
+    for name in ("absent.json", "pipe.json", "."):
+        code, _, error = run(capsys, "live", "--from", name)
+        assert (code, "--from needs a JSON file" in error) == (2, True)
 
 
 @pytest.mark.slow
