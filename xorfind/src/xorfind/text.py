@@ -131,8 +131,9 @@ def reason(answer: Answer) -> str:
     if not search.columns:
         return "no column changes over the rows"
     if not best.subset:
-        shape = f"{search.rows} rows of {search.columns} distinct columns"
-        return f"{shape}: {_why_not(search)}"
+        clash = all(step.stop is Stop.CONTRADICTION for step in search.notable)
+        why = "some contradict each other" if clash else "no set reaches the level"
+        return f"{search.rows} rows of {search.columns} distinct columns: {why}"
     size = f"a parity of {counted(len(best.subset), 'column')}"
     power = (
         f"these rows are too few for {size} even without noise"
@@ -144,20 +145,6 @@ def reason(answer: Answer) -> str:
         f"the best candidate {{{names}}} is right in {fits} of the rows, {p_text(best.log_p)} "
         f"after correction for all sets; {power}"
     )
-
-
-def _why_not(search: Search) -> str:
-    """Why a search named no candidate at all."""
-    if len(search.notable) > 1:
-        return "no method found a set that reaches the level"
-    step = search.notable[0]
-    if step.stop is Stop.CONTRADICTION:
-        return "no parity fits every row: some rows contradict each other"
-    if step.stop is Stop.TOO_FEW_ROWS:
-        return f"{search.rows} rows are too few for {search.columns} columns"
-    if step.clean:
-        return f"no supported set fits every row ({sizes_text(step.sizes)} searched)"
-    return "no set that was searched reaches the level"
 
 
 def _rows_text(answer: Answer) -> list[str]:

@@ -65,7 +65,7 @@ def test_bad_slices(text, message):
     ],
 )
 def test_frames(line, data, width):
-    assert frame_of(line, 1) == (data, width)
+    assert frame_of(line, "line 1") == (data, width)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_frames(line, data, width):
 )
 def test_bad_frames(line, message):
     with pytest.raises(ValueError, match=message):
-        frame_of(line, 7)
+        frame_of(line, "line 7")
 
 
 def test_rows_of_equal_lengths_are_parts():

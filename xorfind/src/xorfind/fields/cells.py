@@ -6,7 +6,7 @@ comment. Whole numbers are decimal, hexadecimal with or without 0x, or binary, e
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,12 +41,19 @@ def _digits(text: str) -> tuple[int | None, str]:
     return (int(match[1]), _BETWEEN.sub("", match[2])) if match else (None, _BETWEEN.sub("", text))
 
 
-def frame_of(text: str, line: int) -> tuple[bytes, int] | None:
-    """The bytes of the frame on a line and how many bits they hold; None if nothing is there.
+def frames_of(texts: Iterable[str], where: str) -> dict[int, tuple[bytes, int]]:
+    """The frames of lines or cells, by their numbers from 1; those that hold nothing are left out.
 
-    line: its number, for errors.
+    where: what the numbers count, for errors.
+    """
+    made = ((at, frame_of(text.strip(), f"{where} {at:,}")) for at, text in enumerate(texts, 1))
+    return {at: frame for at, frame in made if frame is not None}
 
-    >>> frame_of("{12}abc  # door opens", 7)
+
+def frame_of(text: str, where: str) -> tuple[bytes, int] | None:
+    """The bytes of a frame and how many bits they hold; None if nothing is there.
+
+    >>> frame_of("{12}abc  # door opens", "line 7")
     (b'\\xab\\xc0', 12)
     """
     said, digits = _digits(text)
@@ -64,7 +71,7 @@ def frame_of(text: str, line: int) -> tuple[bytes, int] | None:
     elif not 4 * len(digits) - 8 < width <= 4 * len(digits):
         problem = f"{{{width}}} says {width} bits, but {len(digits)} hex digits follow"
     if problem:
-        raise ValueError(f"line {line:,}: {problem}")
+        raise ValueError(f"{where}: {problem}")
     return bytes.fromhex(digits + "0" * (len(digits) % 2)), width
 
 
@@ -125,13 +132,13 @@ def cells_of(column: Column, name: str, is_hex: bool = False) -> Cells:
         return _of_numbers([int(each) for each in levels], codes.ravel(), "whole numbers")
     texts = [level.strip() for level in column.levels]
     if _holds_frames(column, texts, is_hex):
-        return _of_frames(column, what)
+        frames = frames_of(column.texts(), f"{what}, row")
+        if len(frames) < len(column):
+            raise ValueError(f"{what} has cells without a frame")
+        return stacked([*frames.values()])
     assert column.codes is not None
     values, reading, least = _values(texts, column, what, is_hex)
     return _of_numbers(values, column.codes, reading, least)
-
-
-# Frames.
 
 
 def _holds_frames(column: Column, texts: list[str], is_hex: bool) -> bool:
@@ -150,22 +157,6 @@ def _holds_frames(column: Column, texts: list[str], is_hex: bool) -> bool:
         return False
     many = len(texts) >= _MANY or any(text.startswith("0") for text in texts)
     return many and all(map(_HEX.fullmatch, texts))
-
-
-def _of_frames(column: Column, what: str) -> Cells:
-    made = []
-    for row, cell in enumerate(column.texts(), 1):
-        try:
-            frame = frame_of(cell.strip(), row)
-        except ValueError as error:
-            raise ValueError(f"{what}, {error}") from None
-        if frame is None:
-            raise ValueError(f"{what}, row {row:,} holds no frame")
-        made.append(frame)
-    return stacked(made)
-
-
-# Whole numbers.
 
 
 def _of_numbers(values: list[int], codes: np.ndarray, reading: str, least: int = 1) -> Cells:

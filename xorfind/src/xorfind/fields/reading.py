@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from xorfind.fields.cells import Cells, cells_of, frame_of, is_frame, length_text, stacked
+from xorfind.fields.cells import Cells, cells_of, frames_of, is_frame, length_text, stacked
 from xorfind.fields.equations import Equations
 from xorfind.fields.slices import Bit, Slice, parse
 from xorfind.table.delimited import as_utf8, text_table
@@ -193,8 +193,7 @@ def _looks_like_frames(data: bytes) -> bool:
 
 
 def _of_frames(texts: Iterable[str], what: str) -> Fields:
-    made = [(line, frame_of(text.strip(), line)) for line, text in enumerate(texts, 1)]
-    frames = {line: frame for line, frame in made if frame is not None}
+    frames = frames_of(texts, "line")
     if not frames:
         raise ValueError(f"{what} holds no frames")
     return Fields((FRAME,), np.array([*frames]), None, {FRAME: stacked([*frames.values()])})

@@ -52,28 +52,25 @@ def _parity_bit(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> st
 
 
 def _register(rows: np.ndarray) -> str | None:
-    """One step of a shift register: the matrix shifts, but for one feedback row or column."""
+    """One step of a shift register: the matrix shifts, but for one feedback row or column.
+
+    With feedback row r the new bit is u_t = Σ r_i u_{t-1-i}; with feedback column c the bit that is
+    shifted out of w cells is u_t = Σ c_i u_{t-w+i}.
+    """
     width = len(rows)
     if rows.shape[1] != width or width < 3:
         return None
     down = np.eye(width, k=-1, dtype=np.uint8)
     for matrix, way in ((rows, "right"), (rows[::-1, ::-1], "left")):
-        fibonacci = (matrix[1:] == down[1:]).all() and matrix[0].sum() > 1
-        galois = (matrix[:, :-1] == down[:, :-1]).all() and matrix[:, -1].sum() > 1
-        if fibonacci or galois:
-            kind = "Fibonacci" if fibonacci else "Galois"
-            feedback = polynomial_text(_recurrence(matrix))
+        kind, delays = "Fibonacci", np.flatnonzero(matrix[0]) + 1
+        if (matrix[1:] != down[1:]).any():
+            kind, delays = "Galois", width - np.flatnonzero(matrix[:, -1])
+            if (matrix[:, :-1] != down[:, :-1]).any():
+                continue
+        if len(delays) > 1:
+            feedback = polynomial_text(1 | sum(1 << delay for delay in delays.tolist()))
             return f"one step of an LFSR ({kind}, shift {way}), polynomial {feedback}"
     return None
-
-
-def _recurrence(step: np.ndarray) -> int:
-    """The feedback polynomial of the bits that a register shifts out."""
-    state, sent = np.eye(len(step), dtype=np.uint8)[-1], []
-    for _ in range(2 * len(step) + 2):
-        sent.append(int(state[-1]))
-        state = (step @ state & 1).astype(np.uint8)
-    return shortest_register(sent)[1]
 
 
 def _filter(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str | None:
@@ -81,13 +78,14 @@ def _filter(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str | 
 
     The response h to a single 1 says which: h = 1/P is a scrambler, a short h = P a descrambler.
     """
+    from scipy.linalg import toeplitz
+
     width, before = len(rows), rows.shape[1] - len(rows)
     if width < 3 or before < 0 or used[:before].any():
         return None
     square = rows[:, before:]
     response = square[:, 0]
-    same = all((np.diag(square, -lag) == response[lag]).all() for lag in range(width))
-    if np.triu(square, 1).any() or not response[0] or response.sum() == 1 or not same:
+    if not response[0] or response.sum() == 1 or (square != toeplitz(response, 0 * response)).any():
         return None
     if not constants.any() and response.sum() == 2 and response[1]:
         return "the Gray code of input bits: each bit XOR the one before"

@@ -5,7 +5,7 @@ lies where slow becomes likelier than fast. It counts only if fewer timings lie 
 either hump: in the tail of a single skewed hump there are more.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ FAR = 40.0
 STRAY = 5.0
 
 
-@dataclass(frozen=True)
-class Threshold:
+class Threshold(NamedTuple):
     """Where timings are cut. value: slower is above. top: what is above that was interrupted and
     is left out. separates: whether there is a valley between two humps, or a person named the
     value."""
@@ -33,13 +32,11 @@ class Threshold:
 
     def slow(self, times: np.ndarray) -> np.ndarray:
         """Flags of the slow ones."""
-        flags: np.ndarray = (times > self.value) & (times <= self.top)
-        return flags
+        return np.asarray((times > self.value) & (times <= self.top))
 
     def fast(self, times: np.ndarray) -> np.ndarray:
         """Flags of the fast ones."""
-        flags: np.ndarray = times <= self.value
-        return flags
+        return np.asarray(times <= self.value)
 
 
 def threshold(times: np.ndarray, given: float | None = None) -> Threshold:
@@ -70,6 +67,8 @@ def _mixture(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
 
     Expectation and maximisation from several starts; the start that ends likeliest is kept.
     """
+    from scipy.stats import norm
+
     points = np.quantile(values, (np.arange(POINTS) + 0.5) / POINTS)
     span = points[-1] - points[0]
     least = max((np.quantile(points, 0.75) - np.quantile(points, 0.25)) / 5, span / 1000)
@@ -81,7 +80,7 @@ def _mixture(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         deviations = np.array([max(half.std(), least) for half in halves])
         weights = np.array([start, 1 - start, 0.01])
         for _ in range(STEPS):
-            parts = _densities(points, means, deviations) * weights[:2, None]
+            parts = norm.pdf(points, means[:, None], deviations[:, None]) * weights[:2, None]
             parts = np.concatenate([parts, np.full((1, POINTS), weights[2] / span)])
             whole = parts.sum(axis=0)
             shares = parts / whole
@@ -95,14 +94,8 @@ def _mixture(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     order = np.argsort(means)
     means, deviations, weights = means[order], deviations[order], weights[:2][order]
     between = np.linspace(means[0], means[1], 2001)
-    fast, slow = _densities(between, means, deviations) * weights[:, None]
+    fast, slow = norm.pdf(between, means[:, None], deviations[:, None]) * weights[:, None]
     return means, deviations, float(between[int((slow >= fast).argmax())])
-
-
-def _densities(points: np.ndarray, means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
-    """Of two normal laws, (2, points)."""
-    scaled = (points - means[:, None]) / deviations[:, None]
-    return np.asarray(np.exp(-(scaled**2) / 2) / (deviations[:, None] * np.sqrt(2 * np.pi)))
 
 
 def _is_valley(values: np.ndarray, cut: float, means: np.ndarray, deviations: np.ndarray) -> bool:
