@@ -67,11 +67,6 @@ def moments(signs: np.ndarray, labels: np.ndarray) -> Moments:
     return Moments(parts, mean, rows)
 
 
-def count_subsets(n: int, size: int) -> int:
-    """How many subsets of this size there are."""
-    return math.comb(n, size) if size <= n else 0
-
-
 def colex(ranks: np.ndarray, size: int) -> np.ndarray:
     """The sets of `size` naturals at these places of the colexicographic order, (places, size).
 
@@ -142,11 +137,12 @@ def correlate(
 
     signs: columns ±1 of any type, (n, N). labels: ±1, (N,). deadline: on time.perf_counter.
     """
-    n, total = len(signs), count_subsets(len(signs), size)
+    total = math.comb(len(signs), size)
     if not total:
         return BestSets([], 0, True)
     which, best, done = moments(signs, labels), Best(keep), 0
-    for scores, sets, count in _blocks(signs, which, size):
+    blocks = _small(signs, which, size) if size <= 2 else _split(signs, which, size)
+    for scores, sets, count in blocks:
         best.offer(scores, sets)
         done += count
         if progress is not None:
@@ -154,79 +150,52 @@ def correlate(
         if time.perf_counter() > deadline and done < total:
             break
     subsets = [tuple(sorted(each)) for each in best.sets.tolist()]
-    assert done <= total, (n, size)
     return BestSets(subsets, done, done == total)
 
 
+#: Scores of a block of subsets, how to name them, and how many there are.
 Block = tuple[np.ndarray, Callable[[np.ndarray], np.ndarray], int]
 
 
-def _blocks(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
-    """Scores of blocks of subsets, how to name them, and how many there are."""
-    n = len(signs)
-    if size <= 2:
-        yield from _small(signs, which, size)
-        return
-    below, above = (size - 1) // 2, size - 1 - (size - 1) // 2
+def _split(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
+    """Subsets of three columns or more, by their pivot: blocks of the sets below it and above."""
+    n, below = len(signs), (size - 1) // 2
+    above, most = size - 1 - below, max(1, SIDE // signs.shape[1])
     chosen = [signs[:, rows] for rows, _ in which.parts]
-    most = max(1, SIDE // len(signs[0]))
-    for upper in _ranges(math.comb(n - below - 1, above), most):
-        upper_parts = [
-            products(columns, n - 1 - colex(np.arange(*upper), above)) for columns in chosen
-        ]
-        for lower in _ranges(math.comb(n - above - 1, below), most):
-            lower_parts = [products(columns, colex(np.arange(*lower), below)) for columns in chosen]
-            yield from _pivots(signs, which, (below, above), lower, upper, lower_parts, upper_parts)
-
-
-def _ranges(total: int, most: int) -> list[tuple[int, int]]:
-    return [(at, min(at + most, total)) for at in range(0, total, most)]
-
-
-def _pivots(
-    signs: np.ndarray,
-    which: Moments,
-    sizes: tuple[int, int],
-    lower: tuple[int, int],
-    upper: tuple[int, int],
-    lower_parts: list[np.ndarray],
-    upper_parts: list[np.ndarray],
-) -> Iterator[Block]:
-    """All pivots against one block of lower and one of upper sets."""
-    n, (below, above) = len(signs), sizes
-    buffers = [np.empty(BLOCK, np.float32) for _ in which.parts]
-    for pivot in range(below, n - above):
-        left = min(lower[1], math.comb(pivot, below)) - lower[0]
-        right = min(upper[1], math.comb(n - 1 - pivot, above)) - upper[0]
-        if left <= 0 or right <= 0:
-            continue
-        wide = min(right, WIDE)
-        tall = max(1, min(left, BLOCK // wide))
-        for row in range(0, left, tall):
-            high = min(row + tall, left) - row
-            weighted = [
-                part[row : row + high] * (weights * signs[pivot, rows])
-                for part, (rows, weights) in zip(lower_parts, which.parts, strict=True)
+    for uppers in _ranges(0, math.comb(n - below - 1, above), most):
+        sets = n - 1 - colex(np.arange(*uppers), above)
+        upper_parts = [products(columns, sets) for columns in chosen]
+        for lowers in _ranges(0, math.comb(n - above - 1, below), most):
+            lower_parts = [
+                products(columns, colex(np.arange(*lowers), below)) for columns in chosen
             ]
-            for column in range(0, right, wide):
-                width = min(column + wide, right) - column
-                sums = [
-                    np.matmul(a, b[column : column + width].T, out=_shaped(to, high, width))
-                    for a, b, to in zip(weighted, upper_parts, buffers, strict=True)
-                ]
-                corner = (lower[0] + row, upper[0] + column, width)
-                sets = partial(_named, corner=corner, pivot=pivot, n=n, below=below, above=above)
-                yield which.score(sums), sets, high * width
+            for pivot in range(below, n - above):
+                # Only the first sets of each list lie wholly on their side of the pivot.
+                left = min(lowers[1], math.comb(pivot, below))
+                right = min(uppers[1], math.comb(n - 1 - pivot, above))
+                wide = min(right - uppers[0], WIDE)
+                for row in _ranges(lowers[0], left if wide > 0 else 0, max(1, BLOCK // WIDE)):
+                    low = slice(row[0] - lowers[0], row[1] - lowers[0])
+                    weighted = [
+                        part[low] * (weights * signs[pivot, rows])
+                        for part, (rows, weights) in zip(lower_parts, which.parts, strict=True)
+                    ]
+                    for column in _ranges(uppers[0], right, wide):
+                        high = slice(column[0] - uppers[0], column[1] - uppers[0])
+                        sums = [a @ b[high].T for a, b in zip(weighted, upper_parts, strict=True)]
+                        corner = row[0], column[0], column[1] - column[0]
+                        named = partial(_named, corner, pivot, n, below, above)
+                        yield which.score(sums), named, sums[0].size
 
 
-def _shaped(buffer: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    return buffer[: rows * columns].reshape(rows, columns)
+def _ranges(start: int, stop: int, most: int) -> list[tuple[int, int]]:
+    return [(at, min(at + most, stop)) for at in range(start, stop, most)]
 
 
 def _named(
-    at: np.ndarray, corner: tuple[int, int, int], pivot: int, n: int, below: int, above: int
+    corner: tuple[int, int, int], pivot: int, n: int, below: int, above: int, at: np.ndarray
 ) -> np.ndarray:
-    """The sets at positions of a block."""
+    """The sets at positions of a block. corner: its first lower and upper set, and its width."""
     low, high, width = corner
     lows, highs = colex(low + at // width, below), colex(high + at % width, above)
     return np.concatenate([lows, np.full((len(at), 1), pivot), n - 1 - highs], axis=1)
@@ -251,13 +220,12 @@ def _small(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
             first = left + np.arange(scores.shape[1])
             pairs = first > rows[:, None]
             scores[~pairs] = -1.0
+            yield scores, partial(_pairs_at, rows, first), int(pairs.sum())
 
-            def sets(
-                at: np.ndarray, rows: np.ndarray = rows, first: np.ndarray = first
-            ) -> np.ndarray:
-                return np.stack([rows[at // len(first)], first[at % len(first)]], axis=1)
 
-            yield scores, sets, int(pairs.sum())
+def _pairs_at(rows: np.ndarray, columns: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The pairs at positions of a tile."""
+    return np.stack([rows[at // len(columns)], columns[at % len(columns)]], axis=1)
 
 
 def weighted_product(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -1,7 +1,11 @@
-"""Meeting in the middle: all subsets of a size that fit every row, from lists of half the size."""
+"""Meeting in the middle: all subsets of a size that fit every row, from lists of half the size.
+
+The first 64 rows of a set are one word, the exclusive or of its columns' words. A set fits there if
+the word of its lower half, plus the label's, equals that of its upper half; both lists are sorted
+and met. What meets is tried on all rows.
+"""
 
 import math
-import time
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -14,8 +18,8 @@ from xorfind.solvers.judge import Candidates, Task, supported
 
 #: Longest list of halves, 8 bytes each and as much again to sort, and most fits listed.
 LONGEST, MOST_FITS = 30_000_000, 100_000
-#: Halves per second assumed when a search is planned.
-RATE = 3e6
+#: Halves worked on at a time, and halves per second assumed when a search is planned.
+TOGETHER, RATE = 1 << 20, 3e6
 
 
 def meeting(task: Task) -> Candidates:
@@ -39,17 +43,17 @@ def fitting_by_size(
 
     seconds: that the next size may take. stop_at_any: end at the first size with any that fits.
     """
-    found: list[tuple[int, ...]] = []
-    done: list[Size] = []
-    stop = Stop.EXHAUSTED
+    columns, found = task.table.distinct, list[tuple[int, ...]]()
+    done, stop = list[Size](), Stop.EXHAUSTED
     for size in sizes:
-        if not affordable(task, size, seconds()):
+        # The lists of halves must fit in memory and in the time left.
+        halves = math.comb(columns, size - size // 2)
+        if halves > LONGEST or halves / RATE > min(task.left, seconds()):
             stop = Stop.TOO_MANY
             break
         fits, whole = fitting_subsets(task, size)
         found += fits
-        every = math.comb(task.table.distinct, size)
-        done.append(Size.of(task.table.distinct, size, every if whole else 0))
+        done.append(Size.of(columns, size, math.comb(columns, size) if whole else 0))
         if not whole:
             stop = Stop.BUDGET if task.left <= 0 else Stop.TOO_MANY
         elif supported(task, found) is not None:
@@ -60,50 +64,35 @@ def fitting_by_size(
     return Candidates(found, (Step("meeting", stop, tuple(done), clean=True),))
 
 
-def affordable(task: Task, size: int, seconds: float = math.inf) -> bool:
-    """Whether the lists of halves fit in memory and in the time left."""
-    halves = math.comb(task.table.distinct, size - size // 2)
-    return halves <= LONGEST and halves / RATE <= min(task.left, seconds)
-
-
 def fitting_subsets(task: Task, size: int) -> tuple[list[tuple[int, ...]], bool]:
     """Subsets of one size that fit every row with either sign, and whether those are all."""
     table, n = task.table, task.table.distinct
     if size > n:
         return [], True
-    words, label = table.packed_columns, packed(table.label_bits[None])[0]
+    words, label = table.packed_columns, table.packed_label
     full = packed(np.ones((1, table.rows), np.uint8))[0]
     lower, upper = size // 2, size - size // 2
-    right = _even(_sums(words[:, 0], upper), full[0])
+    total, highs = math.comb(n, lower), math.comb(n, upper)
+    parts = [_sums(words[:, 0], upper, at, at + TOGETHER) for at in range(0, highs, TOGETHER)]
+    right = _even(np.concatenate(parts), full[0])
     order = np.argsort(right, kind="stable")
     right = right[order]
-    fits: list[np.ndarray] = []
-    count, total = 0, math.comb(n, lower)
-    for start in range(0, total, 1 << 20):
-        stop = min(start + (1 << 20), total)
-        left = _even(_sums(words[:, 0], lower, start, stop) ^ label[0], full[0])
+    found = list[tuple[int, ...]]()
+    for start in range(0, total, TOGETHER):
+        left = _even(_sums(words[:, 0], lower, start, start + TOGETHER) ^ label[0], full[0])
         sets = _met(left, right, order, start, lower, upper)
-        sets = sets[_fits(words, label, full, sets)]
-        fits.append(sets)
-        count += len(sets)
+        found += map(table.named, sets[_fits(words, label, full, sets)])
+        stop = min(start + TOGETHER, total)
         task.tell(stop / total, f"halves of {size} columns")
-        if count > MOST_FITS or time.perf_counter() > task.deadline:
-            return _listed(task, fits), stop == total
-    return _listed(task, fits), True
+        if len(found) > MOST_FITS or task.left < 0:
+            return found, stop == total
+    return found, True
 
 
-def _listed(task: Task, fits: list[np.ndarray]) -> list[tuple[int, ...]]:
-    return [task.table.named(each) for part in fits for each in part.tolist()]
-
-
-def _sums(words: np.ndarray, size: int, start: int = 0, stop: int | None = None) -> np.ndarray:
-    """The exclusive or of one word over sets number start … stop-1."""
-    stop = math.comb(len(words), size) if stop is None else stop
-    made = np.zeros(stop - start, np.uint64)
-    for at in range(start, stop, 1 << 20):
-        sets = colex(np.arange(at, min(at + (1 << 20), stop)), size)
-        for member in sets.T:
-            made[at - start : at - start + len(sets)] ^= words[member]
+def _sums(words: np.ndarray, size: int, start: int, stop: int) -> np.ndarray:
+    """The exclusive or of one word over sets number start … stop-1, as far as there are such."""
+    sets = colex(np.arange(start, min(stop, math.comb(len(words), size))), size)
+    made: np.ndarray = np.bitwise_xor.reduce(words[sets], axis=1)
     return made
 
 
@@ -120,14 +109,13 @@ def _met(
     sorting = np.argsort(left)
     near = np.minimum(np.searchsorted(right, left[sorting]), len(right) - 1)
     hit = np.sort(sorting[right[near] == left[sorting]])
-    first, many = np.zeros(len(left), np.int64), np.zeros(len(left), np.int64)
-    first[hit] = np.searchsorted(right, left[hit], side="left")
-    many[hit] = np.searchsorted(right, left[hit], side="right") - first[hit]
+    first = np.searchsorted(right, left[hit], side="left")
+    many = np.searchsorted(right, left[hit], side="right") - first
     found = []
-    for at in np.array_split(hit, max(1, int(many.sum()) >> 20)):
-        low = np.repeat(at, many[at])
-        inside = np.arange(len(low)) - np.repeat(np.cumsum(many[at]) - many[at], many[at])
-        high = order[np.repeat(first[at], many[at]) + inside]
+    for some in np.array_split(np.arange(len(hit)), max(1, int(many.sum()) >> 20)):
+        low = np.repeat(hit[some], many[some])
+        inside = np.arange(len(low)) - np.repeat(np.cumsum(many[some]) - many[some], many[some])
+        high = order[np.repeat(first[some], many[some]) + inside]
         lows, highs = colex(low + start, lower), colex(high, upper)
         once = lows[:, -1] < highs[:, 0] if lower else np.ones(len(low), bool)
         found.append(np.concatenate([lows[once], highs[once]], axis=1))

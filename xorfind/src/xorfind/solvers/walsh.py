@@ -1,9 +1,9 @@
 """Every subset at once: the Walsh–Hadamard transform of the label sums."""
 
 import math
-from functools import lru_cache
 
 import numpy as np
+import scipy.linalg
 
 from xorfind.answer import Step, Stop
 from xorfind.evidence.levels import log_choose
@@ -59,9 +59,9 @@ def _scores(bits: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def _sums(bits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For every combination of columns the sum of its labels, and its number of rows."""
-    n = bits.shape[1]
-    sums, total = np.zeros(1 << n, np.float32), np.zeros(1 << n, np.float32)
-    weights = 1 << np.arange(n, dtype=np.int64)
+    size = 1 << bits.shape[1]
+    sums, total = np.zeros(size, np.float32), np.zeros(size, np.float32)
+    weights = 1 << np.arange(bits.shape[1], dtype=np.int64)
     for start in range(0, len(bits), _TOGETHER):
         codes = bits[start : start + _TOGETHER].astype(np.int64) @ weights
         np.add.at(sums, codes, labels[start : start + _TOGETHER].astype(np.float32))
@@ -78,7 +78,7 @@ def hadamard(values: np.ndarray) -> np.ndarray:
     bits = (len(values) - 1).bit_length()
     for start in range(0, bits, _STEP):
         step = min(_STEP, bits - start)
-        signs = _sylvester(step)
+        signs = scipy.linalg.hadamard(1 << step, dtype=np.float32)
         if start == 0:
             rows = values.reshape(-1, 1 << step)
             many = _TOGETHER >> step
@@ -92,13 +92,6 @@ def hadamard(values: np.ndarray) -> np.ndarray:
                 part = groups[at : at + many, :, low : low + wide]
                 part[...] = signs @ part
     return values
-
-
-@lru_cache(maxsize=8)
-def _sylvester(bits: int) -> np.ndarray:
-    at = np.arange(1 << bits)
-    odd: np.ndarray = np.bitwise_count(at[:, None] & at[None]) & 1
-    return np.where(odd, np.float32(-1), np.float32(1))
 
 
 def _stand_out(scores: np.ndarray, n: int, k: int | None) -> np.ndarray:
