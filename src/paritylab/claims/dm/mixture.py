@@ -43,7 +43,7 @@ def learned(targets: Sequence[Parity], rows: int, seed: int, **changes: Any) -> 
         bits = generator.integers(0, 2, (STRINGS, target.n))
         biased = np.flatnonzero(generator.random(STRINGS) < learner.mixture)
         bits[biased[:, None], np.array(target.subset)] = generator.integers(0, 2, (len(biased), 1))
-        made = jax.vmap(model)(jnp.asarray(bits))
+        made = jax.vmap(model)(jnp.asarray(bits, float))
         right.append(np.mean(np.asarray(made) * np.asarray(target.label(bits)) > 0))
     return Rate.of(np.array(right) >= LEARNED)
 

@@ -137,7 +137,7 @@ def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray
     if not targets[0].is_boolean:
         return None
     runs = learn(HingeNet(64, steps=steps), Fresh(targets, 32), key=seed, trace=20)
-    bits = np.random.default_rng(seed).integers(0, 2, (1024, targets[0].n))
+    bits = np.random.default_rng(seed).integers(0, 2, (1024, targets[0].n)).astype(float)
     at = []
     for run, target in enumerate(targets):
         net, labels = runs.model(run), np.asarray(target.label(bits))
