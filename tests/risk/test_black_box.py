@@ -1,15 +1,13 @@
 """Readouts and losses known only by their values: right within the stated error, or refused."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
-from jaxtyping import Array, Float
+from tests.risk.exactness import SHAPES, Hard, K
 
 from paritylab.models import HeadAttention, WeightedReadout, Zigzag
-from paritylab.precision import AnyArray, float64
+from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk import enumerated_gradient, population_gradient, population_risk, sampled_risk
@@ -19,78 +17,44 @@ from paritylab.risk.routes.pieces import pieces_of
 #: The engine opens its own float64 context.
 X64_MODES = [False]
 
-K = 3
-
-
-class Rough(eqx.Module):
-    """One of cos(as), sign(s-c), floor(as), tanh(a(s-c)), |s-c|, times 1.5.
-
-    All in one class, and its numbers are arrays, so that one compilation serves every draw.
-    """
-
-    which: AnyArray
-    a: AnyArray
-    c: AnyArray
-
-    def __call__(self, s: Float[Array, "..."]) -> Float[Array, "..."]:
-        a, z = jnp.asarray(self.a, s.dtype), s - jnp.asarray(self.c, s.dtype)
-        shapes = [
-            jnp.cos(a * s),
-            jnp.sign(z),
-            jnp.floor(a * s) / (1 + a),
-            jnp.tanh(a * z),
-            jnp.abs(z),
-        ]
-        chosen = [jnp.asarray(self.which) == index for index in range(len(shapes))]
-        return 1.5 * jnp.select(chosen, shapes)
-
-
 LOSS_TABLE = (
     "squared_hinge",
     "log_correlation",
     Loss("logistic", lambda y, p: jnp.logaddexp(0.0, -y * p)),
     Loss("mistakes", lambda y, p: jnp.where(y * p < 0.1, 1.0, 0.0)),
 )
-
-CASES = st.fixed_dictionaries(
-    {
-        "which": st.integers(0, 4),
-        "a": st.floats(0.5, 300),
-        "c": st.floats(0.1, 2.9),
-        "loss": st.sampled_from(LOSS_TABLE),
-        "n": st.sampled_from((7, 11)),
-        "sharpness": st.sampled_from((0.03, 0.3, 3.0, 100.0)),
-        "seed": st.integers(0, 10_000),
-        "noise": st.sampled_from((0.0, 0.2)),
-        "biased": st.booleans(),
-    }
-)
+#: Default and long run of random cases.
+MANY = [0, 3, *(pytest.param(number, marks=pytest.mark.slow) for number in range(4, 40))]
 
 
-def drawn(case):
-    generator = np.random.default_rng(case["seed"])
-    n = case["n"]
-    attention = generator.dirichlet(np.full(n, case["sharpness"]), K)
-    bias = generator.uniform(0.2, 0.8, n) if case["biased"] else 0.5
-    problem = random_parity(case["seed"], n, K, noise=case["noise"], bias=bias)
-    readout = Rough(np.int64(case["which"]), np.float64(case["a"]), np.float64(case["c"]))
-    return attention, problem, readout
+def rough(shape, width, at=0.0):
+    return Hard(np.int64(SHAPES.index(shape)), *map(np.float64, (at, width, 1.5)))
 
 
-@pytest.mark.slow
-@settings(deadline=None, max_examples=15, derandomize=True)
-@given(case=CASES)
-def test_the_series_is_right_within_its_error_or_refuses(case):
-    attention, problem, readout = drawn(case)
-    options = {"readout": readout, "loss": case["loss"], "route": "series"}
+def drawn(number):
+    """Case `number`: waves, walls, steps, jumps and bends of random width; few or many heads' worth
+    of attention, noise and bias."""
+    draw = np.random.default_rng(number)
+    shape = ("wave", "wall", "steps", "last", "bend")[number % 5]
+    readout = rough(shape, 10 ** draw.uniform(-2.5, 0.3), draw.uniform(0.1, 2.9))
+    n, noise = int(draw.choice([7, 11])), float(draw.choice([0.0, 0.2]))
+    bias = draw.uniform(0.2, 0.8, n) if draw.random() < 0.5 else 0.5
+    attention = draw.dirichlet(np.full(n, draw.choice([0.03, 0.3, 3.0, 100.0])), K)
+    problem = random_parity(number, n, K, noise=noise, bias=bias)
+    return attention, problem, readout, LOSS_TABLE[draw.integers(4)]
+
+
+@pytest.mark.parametrize("number", MANY)
+def test_the_series_is_right_within_its_error_or_refuses(number):
+    attention, problem, readout, loss = drawn(number)
+    options = {"readout": readout, "loss": loss, "route": "series"}
     try:
         found = population_gradient(attention, problem, **options)
     except ValueError as refusal:
         assert "use sampled_risk" in str(refusal)  # noqa: PT017
         return
     assert found.risk.kind == "numerical"
-    model = WeightedReadout(attention.sum(axis=0), readout)
-    exact = enumerated_gradient(model, problem, case["loss"])
+    exact = enumerated_gradient(WeightedReadout(attention.sum(axis=0), readout), problem, loss)
     if np.isinf(found.risk.error):  # -log|mean| of a mean that is zero up to rounding
         return
     gap = abs(found.risk.value - exact.risk.value)
@@ -100,15 +64,13 @@ def test_the_series_is_right_within_its_error_or_refuses(case):
         assert np.max(np.abs(found.gradient[0] - exact.gradient)) <= 1e-4 * scale
 
 
-@settings(deadline=None, max_examples=3, derandomize=True)
-@given(case=CASES, route=st.sampled_from(("auto", "series")))
-def test_the_objective_of_loops_is_the_front_door_within_its_error_or_refused(case, route):
-    attention, problem, readout = drawn(case)
-    loss = case["loss"]
+@pytest.mark.parametrize("number", MANY)
+def test_the_objective_of_loops_is_the_front_door_within_its_error_or_refused(number):
+    attention, problem, readout, loss = drawn(number)
     if loss == "log_correlation":
         loss = "correlation"  # its error is that of the mean
     try:
-        risk = weight_risk(readout, loss, problem.n, K, route=route)
+        risk = weight_risk(readout, loss, problem.n, K, route=("auto", "series")[number % 2])
     except ValueError as refusal:
         assert "train on rows" in str(refusal)  # noqa: PT017
         return
@@ -123,8 +85,7 @@ def test_the_objective_of_loops_is_the_front_door_within_its_error_or_refused(ca
 @pytest.mark.parametrize("tau", [0.005, 0.02])
 def test_a_fast_cosine_agrees_with_sampling_beyond_enumeration(n, tau):
     problem = random_parity(n, n, 3)
-    fast = Rough(np.int64(0), np.float64(200.0), np.float64(0.0))
-    model = HeadAttention.random(5, problem, readout=fast, tau=tau)
+    model = HeadAttention.random(5, problem, readout=rough("wave", 1 / 200), tau=tau)
     risk = population_risk(model, problem)
     sampled = sampled_risk(model, problem, samples=200_000)
     assert risk.error < 1e-5
@@ -141,17 +102,6 @@ def test_what_no_series_resolves_is_refused_with_advice(readout):
         population_risk(attention, problem, readout=readout)
     with pytest.raises(ValueError, match=r"terms miss this readout .* train on rows"):
         weight_risk(readout, LOSSES["squared_hinge"], 30, 3)
-
-
-def test_lattices_are_exact_for_every_readout():
-    attention, problem = np.full((3, 14), 1 / 14), random_parity(3, 14, 3, noise=0.1, bias=0.4)
-    options = {"readout": lambda s: jnp.cos(200 * s) + jnp.sign(s - 1.4), "loss": "hinge"}
-    exact = population_risk(attention, problem, route="enumeration", **options)
-    risk = population_risk(attention, problem, route="lattice", **options)
-    assert risk.kind == "exact"
-    assert abs(risk.value - exact.value) <= risk.error + exact.error < 1e-8
-    large = population_risk(np.full((3, 4000), 1 / 4000), Parity(4000, (5, 50, 500)), **options)
-    assert large.route == "lattice"
 
 
 def test_a_jump_at_a_sum_shows_in_the_error():

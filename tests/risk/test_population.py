@@ -7,23 +7,21 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.models import HeadAttention, WeightedReadout, Zigzag
+from paritylab.models import HeadAttention, WeightedReadout, Zigzag, as_readout
 from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits, random_junta, random_parity
 from paritylab.problem.losses import LOSSES
 from paritylab.risk import (
     enumerated_gradient,
-    enumerated_risk,
     model_gradient,
     population_gradient,
     population_risk,
     population_risks,
     sampled_risk,
 )
-from paritylab.risk.routes import half_sums
-from paritylab.risk.routes.half_sums import half_sum_mean, mean_and_slopes, plain_sums
+from paritylab.risk.routes.half_sums import half_sum_mean, mean_and_slopes
 from paritylab.risk.routes.pieces import pieces_of
-from paritylab.risk.routes.statistic import labelled, labels_of, stacked_targets, target_of
+from paritylab.risk.routes.statistic import labelled, labels_of, target_of
 
 #: The engine opens its own float64 context; test_routes covers both modes.
 X64_MODES = [False]
@@ -81,59 +79,39 @@ def across(gradient):
     return gradient - gradient.mean(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("route", ["auto", "series"])
 @pytest.mark.parametrize(
-    ("count", "largest_n"), [(5, 9), pytest.param(300, 16, marks=pytest.mark.slow)]
+    ("readout", "route"), [("zigzag", "auto"), ("zigzag", "series"), ("cos", "auto")]
 )
-def test_values_agree_with_enumeration_within_the_stated_error(route, count, largest_n):
-    for attention, problem, loss in cases(count, largest_n):
-        weights = attention.sum(axis=0) * problem.k / len(attention)
-        exact = enumerated_risk(WeightedReadout(weights, Zigzag(problem.k)), problem, loss)
-        risk = population_risk(attention, problem, loss=loss, route=route)
-        if np.isinf(risk.error):  # the correlation is zero up to rounding
-            assert loss == "log_correlation"
-            continue
-        gap = abs(risk.value - exact.value)
-        assert gap <= risk.error + exact.error, (problem, loss)
-        if route == "auto":
-            assert gap <= 1e-6
-
-
 @pytest.mark.parametrize(
-    ("count", "largest_n"), [(9, 9), pytest.param(300, 16, marks=pytest.mark.slow)]
+    ("count", "largest_n"), [(7, 9), pytest.param(300, 16, marks=pytest.mark.slow)]
 )
-def test_gradients_agree_with_enumeration(count, largest_n):
+def test_values_and_slopes_agree_with_enumeration(readout, route, count, largest_n):
     compared = 0
     for attention, problem, loss in cases(count, largest_n):
         weights = attention.sum(axis=0) * problem.k / len(attention)
-        if has_kink_at_an_atom(weights, problem):
+        model = WeightedReadout(weights, as_readout(readout, problem.k))
+        exact = enumerated_gradient(model, problem, loss)
+        options = {"readout": readout, "loss": loss}
+        risk = population_risk(attention, problem, route=route, **options)
+        if np.isinf(risk.error):  # the correlation is zero up to rounding
+            assert loss == "log_correlation"
             continue
-        slopes = enumerated_gradient(WeightedReadout(weights, Zigzag(problem.k)), problem, loss)
-        exact = np.broadcast_to(slopes.gradient * problem.k / len(attention), attention.shape)
-        found = population_gradient(attention, problem, loss=loss)
-        if np.isinf(found.risk.error):
+        gap = abs(risk.value - exact.risk.value)
+        assert gap <= risk.error + exact.risk.error, (problem, loss)
+        # A series of slopes converges more slowly, and where the correlation itself is tiny,
+        # enumeration is the one that loses digits.
+        if route == "series" or exact.risk.error > 1e-6:
             continue
-        scale = np.max(np.abs(exact))
-        gap = np.max(np.abs(across(found.gradient) - across(exact)))
-        assert gap <= 1e-5 * scale + 1e-14
+        assert gap <= 1e-6
+        if readout == "zigzag" and has_kink_at_an_atom(weights, problem):
+            continue
+        found = population_gradient(attention, problem, **options)
+        assert found.risk.value == pytest.approx(risk.value, abs=1e-9)
+        wanted = np.broadcast_to(exact.gradient * problem.k / len(attention), attention.shape)
+        gap = np.max(np.abs(across(found.gradient) - across(wanted)))
+        assert gap <= 1e-5 * np.max(np.abs(wanted)) + 1e-10
         compared += 1
-    assert compared >= count / 3
-
-
-@pytest.mark.grid(1)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_closed_form_of_the_cos_readout(loss):
-    for attention, problem, _ in cases(6, largest_n=10):
-        exact = population_gradient(
-            attention, problem, readout="cos", loss=loss, route="enumeration"
-        )
-        found = population_gradient(attention, problem, readout="cos", loss=loss)
-        assert found.risk.route == "closed form"
-        # Where the correlation itself is tiny, enumeration is the one that loses digits.
-        if exact.risk.value < 12:
-            scale = np.max(np.abs(exact.gradient))
-            assert np.isclose(found.risk.value, exact.risk.value, atol=1e-9)
-            assert np.allclose(found.gradient, exact.gradient, atol=1e-8 * scale + 1e-10)
+    assert route == "series" or compared >= count / 3
 
 
 @pytest.mark.grid(2)
@@ -250,59 +228,26 @@ def test_other_bad_requests_say_what_is_possible():
         population_risks(attention, Parity(50, (0, 1)))
 
 
-@pytest.mark.parametrize("bits", [0, 1, 2, 5, 13])
-def test_partial_sums_are_sorted_and_summed(bits):
-    generator = np.random.default_rng(bits)
-    with float64():
-        sums = plain_sums(generator.random(bits), np.full(bits, 0.5)).sums
-        order = np.asarray(half_sums.ascending(jnp.asarray(sums)))
-        terms = generator.random((2, len(sums)))
-        below = np.asarray(half_sums.running(jnp.asarray(terms)))
-        np.testing.assert_array_equal(np.sort(order), np.arange(1 << bits))
-        assert np.diff(np.asarray(sums)[order]).min(initial=0) >= -1e-11
-    np.testing.assert_allclose(below, np.cumsum(terms, axis=1), rtol=1e-12)
-
-
-def runs(n, k, count, seed=0):
-    generator = np.random.default_rng(seed)
-    bias = generator.uniform(0.3, 0.7, n)
-    problems = [random_parity(i, n, k, noise=0.05 * (i % 2), bias=bias) for i in range(count)]
-    return generator.dirichlet(np.full(n, 0.5), count) * k, problems
-
-
-@pytest.mark.grid(4)
 @pytest.mark.parametrize(
     ("readout", "loss", "n", "kind"),
     [
-        ("zigzag", "mean_hinge_squared", 13, "exact"),
         ("cos", "log_correlation", 13, "exact"),
         (lambda s: jnp.cos(5 * s), lambda y, p: (y - p) ** 4, 13, "exact"),
         ("zigzag", "hinge", 50, "numerical"),
-        (Zigzag(3, 0.1), "squared", 50, "numerical"),
     ],
 )
 def test_many_runs_are_the_front_door_run_by_run(readout, loss, n, kind):
-    weights, problems = runs(n, 3, 5)
-    risks = population_risks(weights, problems, readout=readout, loss=loss)
-    assert risks.kind == kind
-    for value, error, row, problem in zip(
-        risks.values, risks.errors, weights, problems, strict=True
-    ):
-        one = population_risk(row[None] / 3, problem, readout=readout, loss=loss)
-        assert value == pytest.approx(one.value, abs=1e-12)
-        assert error == pytest.approx(one.error, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    "problems",
-    [
-        [Parity(5, (0, 3)), Parity(5, (1, 2), sign=-1, noise=0.1), Parity(5, ())],
-        [Parity(4, (1,), bias=0.3), Parity(4, (2,), bias=(0.1, 0.2, 0.3, 0.4))],
-        [random_junta(seed, 5, 2) for seed in range(3)],
-    ],
-)
-def test_stacked_targets_are_the_targets_one_by_one(problems):
-    stacked = stacked_targets(problems)
-    for run, problem in enumerate(problems):
-        for many, one in zip(stacked, target_of(problem), strict=True):
-            np.testing.assert_array_equal(many[run], one)
+    generator = np.random.default_rng(0)
+    weights = generator.dirichlet(np.full(n, 0.5), 5) * 3
+    bias = generator.uniform(0.3, 0.7, (5, n))
+    parities = [random_parity(i, n, 3, noise=0.05 * (i % 2), bias=bias[i]) for i in range(5)]
+    juntas = [random_junta(i, n, 3) for i in range(5)]
+    for problems in (parities, juntas):
+        if problems is juntas and loss == "log_correlation":
+            loss = "squared"
+        risks = population_risks(weights, problems, readout=readout, loss=loss)
+        assert risks.kind == kind
+        for run, problem in enumerate(problems):
+            one = population_risk(weights[run, None] / 3, problem, readout=readout, loss=loss)
+            assert risks.values[run] == pytest.approx(one.value, abs=1e-12)
+            assert risks.errors[run] == pytest.approx(one.error, rel=0.1)

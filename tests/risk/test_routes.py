@@ -1,6 +1,5 @@
 """Several routes to one number: enumeration, a plain numpy sum, sampling, autodiff."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -53,11 +52,6 @@ MODELS = {
     "feed-forward": lambda problem: FeedForward.random(5, N, width=3, b=0.1),
     "weights": lambda problem: WeightedReadout(np.linspace(0.1, 0.6, N), Zigzag(3)),
 }
-
-
-class TwoNumbers(eqx.Module):
-    def __call__(self, bits):
-        return bits[:2]
 
 
 def plain_risk(model, problem, loss):
@@ -152,8 +146,6 @@ def test_bad_requests_say_what_came():
         enumerated_risk(model, Parity(9, (0, 1)))
     with pytest.raises(ValueError, match="at least 2"):
         sampled_risk(model, problem, samples=1)
-    with pytest.raises(ValueError, match=r"\(2,\)"):
-        enumerated_risk(TwoNumbers(), problem)
 
 
 def test_the_ambient_precision_changes_no_risk():
