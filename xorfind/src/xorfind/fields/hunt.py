@@ -34,7 +34,7 @@ MOSTLY = 0.6
 SPARE = 20
 #: Chance that a field without a relation to the inputs gets formulas that most rows fit.
 ALPHA = 0.01
-#: Seconds below which a search among wrong rows is not begun.
+#: Seconds that a search among wrong rows of one bit has at least.
 SHORTEST = 0.05
 
 
@@ -239,16 +239,15 @@ def consensus(
 
     inputs: (N, n). target: (N, w). wanted: flags, (w,). budget: seconds for all of them.
     """
-    found, start = dict[int, Answer](), time.perf_counter()
-    # Random rows see little noise and any map at once; what they leave open may be sparse.
-    for method, end in (("elimination", start + budget / 2), ("auto", start + budget)):
-        bits = [bit for bit in np.flatnonzero(wanted).tolist() if bit not in found]
-        for at, bit in enumerate(bits):
-            room, side = (end - time.perf_counter()) / (len(bits) - at), target[:, bit]
-            if room < SHORTEST or side.min() == side.max():
-                continue
-            alpha = ALPHA / 2 / len(wanted)
-            answer = solve(inputs, side, alpha=alpha, budget=room, method=method)
+    found, end = dict[int, Answer](), time.perf_counter() + budget
+    bits = [bit for bit in np.flatnonzero(wanted).tolist() if np.ptp(target[:, bit])]
+    for at, bit in enumerate(bits):
+        room, alpha = (end - time.perf_counter()) / (len(bits) - at), ALPHA / 2 / len(wanted)
+        # Random rows see little noise and any map at once; what they leave open may be sparse.
+        for method in ("elimination", "auto"):
+            share = max(room / 2, SHORTEST)
+            answer = solve(inputs, target[:, bit], alpha=alpha, budget=share, method=method)
             if answer.subset is not None and answer.conclusion is Conclusion.EXPLAINS:
                 found[bit] = answer
+                break
     return found
