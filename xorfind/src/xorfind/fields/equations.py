@@ -114,7 +114,7 @@ def evidence_bits(width: float, fitting: int, rows: int, free: float) -> float:
 def _keys(bits: np.ndarray) -> np.ndarray:
     """One comparable value per row of bits."""
     made = np.ascontiguousarray(np.packbits(bits, axis=1))
-    return made.view(f"V{made.shape[1]}").ravel() if made.shape[1] else np.zeros(len(bits), "V1")
+    return made.view(f"V{made.shape[1]}").ravel()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import rel_entr
 
 from xorfind.fields.matrix import XorMatrix
 from xorfind.gf2 import affine_solutions, products, reduced
@@ -155,11 +156,10 @@ def _accepted(functions: np.ndarray, within: np.ndarray, across: np.ndarray) -> 
         return functions
     fits = 1 - products(within, functions).mean(axis=0)
     usual = 1 - (products(across, functions).sum(axis=0, dtype=np.int64) + 1) / (len(across) + 2)
-    q = np.clip(np.maximum(usual, 0.5), 0.5, 1 - 1e-9)
-    p = np.clip(fits, 1e-9, 1 - 1e-9)
-    gain = p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
+    usual = np.clip(usual, 0.5, 1 - 1e-9)
+    gain = rel_entr(fits, usual) + rel_entr(1 - fits, 1 - usual)
     enough = len(within) * gain > within.shape[1] * math.log(2) - math.log(ALPHA)
-    passed = (fits > q) & enough & (1 - fits < (1 - q) / 1.5)
+    passed = (fits > usual) & enough & (1 - fits < (1 - usual) / 1.5)
     return np.asarray(functions[passed])
 
 

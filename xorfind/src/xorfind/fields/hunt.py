@@ -47,7 +47,7 @@ class Outcome(StrEnum):
     NAMED = "the field is a known checksum"
     PARTLY = "some bits are XORs of input bits"
     TOO_FEW = "an XOR fits, but so few rows would fit anything"
-    NOTHING = "no XOR of input bits and no known checksum"
+    NOTHING = "no XOR of input bits and no known checksum explains it"
 
 
 class Flip(NamedTuple):

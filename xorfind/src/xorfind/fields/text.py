@@ -41,20 +41,15 @@ def _family_name(fit: SumFit | CrcFit) -> str:
 
 
 def _headline(finding: Finding) -> str:
-    name, system, outcome = name_of(finding), finding.system, finding.outcome
+    target, outcome, system = finding.target, finding.outcome, finding.system
     if outcome == Outcome.CONSTANT:
         value = "".join(map(str, system.target[0]))
-        return f"{finding.target} never changes: it is {value} (binary) in every row"
-    if outcome == Outcome.NOTHING:
-        return f"{finding.target}: {outcome.value} explains it"
-    if outcome == Outcome.PARTLY and finding.matrix is not None:
-        found = len(finding.matrix.outputs)
-        return f"{finding.target}: {found} of {counted(system.width, 'bit')} are XORs of input bits"
-    if name is not None and outcome != Outcome.TOO_FEW:
-        return f"{finding.target} is {name}"
+        return f"{target} never changes: it is {value} (binary) in every row"
+    if outcome != Outcome.TOO_FEW and (name := name_of(finding)) is not None:
+        return f"{target} is {name}"
     framed = any("]." in name for name in system.inputs) and system.width > 2
     linear = outcome in (Outcome.LINEAR, Outcome.NOISY)
-    return f"{finding.target}: {outcome.value}" + "; no CRC fits" * (framed and linear)
+    return f"{target}: {outcome.value}" + "; no CRC fits" * (framed and linear)
 
 
 def _rows_lines(finding: Finding) -> list[str]:
