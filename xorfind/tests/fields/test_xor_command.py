@@ -77,21 +77,17 @@ def test_save_apply_and_json(capsys, data):
     assert Path("p.csv").read_text().splitlines()[1] == f"2,0x{expected:x}"
 
 
-@pytest.mark.parametrize(("offset", "code"), [(0, 0), (0x70000, 3)])
-def test_pairs_with_a_latency_and_an_offset_that_no_xor_describes(capsys, elsewhere, offset, code):
-    draw, lines = random.Random(1), ["a,b,cycles"]
-    bank = EXAMPLE["bank_of"]
+def test_an_offset_that_no_xor_describes(capsys, elsewhere):
+    draw, lines, bank = random.Random(1), ["a,b,cycles"], EXAMPLE["bank_of"]
     for _ in range(4000):
         a, b = draw.getrandbits(33) & ~63, draw.getrandbits(33) & ~63
-        cycles = draw.gauss(290 if bank(a + offset) == bank(b + offset) else 220, 10)
+        cycles = draw.gauss(290 if bank(a + 0x70000) == bank(b + 0x70000) else 220, 10)
         lines.append(f"{a:#x},{b:#x},{cycles:.0f}")
     write("pairs.csv", "\n".join(lines) + "\n")
     pairs = ["--slow", "cycles", "--bits", "a^b[32:6]", "--budget", "5"]
-    found, out, _ = run(capsys, "bits", "pairs.csv", *pairs)
-    assert found == code
-    assert "threshold" in out
-    assert ("4 functions" in out) == (code == 0)
-    assert ("functions are missing: of the pairs that agree in these" in out) == (code == 3)
+    code, out, _ = run(capsys, "bits", "pairs.csv", *pairs)
+    assert code == 3
+    assert "functions are missing: of the pairs that agree in these" in out
 
 
 def test_no_code_for_xors_of_frames_of_two_lengths(capsys, data):

@@ -5,6 +5,7 @@ XOR cancel. So the generator is a common divisor of a few differences, at any wi
 search; the two constants follow from frames of different lengths, or stay one equation.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -102,6 +103,11 @@ class CrcFit:
         return evidence_bits(self.width, self.fitting, self.rows, free)
 
     @property
+    def rank(self) -> tuple[int, bool]:
+        """Of two CRCs the one that fits more rows is better, then the one that has a name."""
+        return self.fitting, bool(self.names)
+
+    @property
     def name(self) -> str:
         """In words, with its parameters."""
         digits, words, how = -(-self.width // 4), ("no", "yes"), self.how
@@ -154,19 +160,16 @@ def find_crc(parts: Sequence[Equations], clean: bool = False) -> CrcFit | None:
     Leading bytes that never change only add to the constants. So where a CRC that fits has no name,
     one that leaves them out may have one.
     """
-    parts = [each for each in parts if each.size]
-    if not parts or parts[0].width not in WIDTHS:
+    if parts[0].width not in WIDTHS:
         return None
     best: CrcFit | None = None
     for how in _variants(parts):
-        if best is not None and (how.after or (best.fitting == best.rows and best.names)):
+        if best is not None and (how.after or best.rank == (best.rows, True)):
             break
         sent = [_sent(each, how) for each in parts]
         for generator in _generators(sent, clean):
             fit = _fitted(sent, generator, how)
-            rank = fit.fitting, bool(fit.names)
-            better = best is None or rank > (best.fitting, bool(best.names))
-            if better and fit.evidence >= EVIDENCE:
+            if fit.evidence >= EVIDENCE and (best is None or fit.rank > best.rank):
                 best = fit
     return best
 
@@ -222,16 +225,14 @@ def _voted(sent: Sequence[Sent], width: int) -> list[int]:
     large = [each for each in sent if len(each[0]) >= 8]
     if not large:
         return []
-    draw, votes = np.random.default_rng(0), dict[int, int]()
+    draw, votes = np.random.default_rng(0), Counter[int]()
     weights = np.array([len(bits) for bits, _ in large], float)
     for _ in range(DRAWS if large[0][0].shape[1] <= 1024 else DRAWS // 10):
         each = large[int(draw.choice(len(large), p=weights / weights.sum()))]
         first, *others = _words(each, draw.choice(len(each[0]), 4, replace=False))
         common = reduce(common_divisor, [other ^ first for other in others])
-        for divisor in divisors_of_degree(common, width) if common else []:
-            votes[divisor] = votes.get(divisor, 0) + 1
-    ranked = sorted(votes.items(), key=lambda vote: -vote[1])[:3]
-    return [divisor for divisor, count in ranked if count > 1]
+        votes.update(divisors_of_degree(common, width) if common else [])
+    return [divisor for divisor, count in votes.most_common(3) if count > 1]
 
 
 def _left_over(bits: np.ndarray, target: np.ndarray, generator: int) -> np.ndarray:

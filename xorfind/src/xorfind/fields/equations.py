@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import entr
 
 from xorfind.gf2 import affine_of, contradiction
 
@@ -105,9 +106,7 @@ def evidence_bits(width: float, fitting: int, rows: int, free: float) -> float:
     64
     """
     share = fitting / rows
-    spread = 0.0
-    if 0 < share < 1:
-        spread = -rows * (share * math.log2(share) + (1 - share) * math.log2(1 - share))
+    spread = float(entr(share) + entr(1 - share)) * rows / math.log(2)
     return width * fitting - spread - free
 
 
