@@ -142,10 +142,8 @@ def labelled(rows: int, noise: float) -> Case:
 def bits_of(lines: list[str], slices: str) -> tuple[Any, np.ndarray]:
     cells = zip(*(line.split(",") for line in lines[1:]), strict=True)
     columns = dict(zip(lines[0].split(","), map(list, cells), strict=True))
-    fields = read_fields(columns)
-    named = fields.inputs([slices], [])
-    (part,) = fields.parts(named)
-    return columns, part.taken(part.bits(named))
+    ((part, bits),) = read_fields(columns).explaining([], [slices])
+    return columns, part.taken(bits)
 
 
 def unlabelled(rows: int, noise: float) -> Case:

@@ -3,7 +3,6 @@
 import argparse
 import sys
 import time
-from collections.abc import Sequence
 from typing import TextIO
 
 import numpy as np
@@ -14,7 +13,7 @@ from xorfind.fields.groups import set_differences, shared_functions
 from xorfind.fields.hunt import hunt
 from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.reading import Fields, Part, read_fields
-from xorfind.fields.slices import Bit, Slice, parse
+from xorfind.fields.slices import Bit, parse
 from xorfind.fields.text import as_json, function_lines, lines_of, timing_lines
 from xorfind.fields.timings import histogram_lines, threshold
 
@@ -87,22 +86,16 @@ def _share(asked: argparse.Namespace, out: TextIO) -> int:
 def _sets(asked: argparse.Namespace) -> Differences:
     fields = read_fields(asked.file, asked.hex)
     same = parse(asked.same, fields.names)
-    bits, part = _bits(asked, fields, same)
+    part, bits = _of_one_length(fields.explaining(same, asked.bits, asked.ignore))
+    _say_readings(fields)
     groups = np.unique(part.taken(part.bits(same)), axis=0, return_inverse=True)[1].ravel()
     return tuple(bit.label() for bit in bits), *set_differences(part.taken(bits), groups)
 
 
-def _bits(
-    asked: argparse.Namespace, fields: Fields, same: Sequence[Slice] = ()
-) -> tuple[list[Bit], Part]:
-    """Bits that functions of groups may use. same: slices that name the group."""
-    inputs = fields.inputs(asked.bits, [*asked.ignore, *([asked.same] if asked.same else [])])
-    ignored = [*same, *(each for each in parse(asked.ignore, fields.names) if each.ends)]
-    part, *others = fields.parts([*inputs, *ignored])
-    if others:
+def _of_one_length(parts: list[tuple[Part, list[Bit]]]) -> tuple[Part, list[Bit]]:
+    if len(parts) > 1:
         raise ValueError("groups need frames of one length")
-    _say_readings(fields)
-    return part.left(inputs, ignored), part
+    return parts[0]
 
 
 def _timed(asked: argparse.Namespace, out: TextIO) -> Differences:
@@ -113,7 +106,9 @@ def _timed(asked: argparse.Namespace, out: TextIO) -> Differences:
         times = np.array(fields.table.column(asked.slow).texts(), float)
     except ValueError:
         raise ValueError(f"column {asked.slow!r} must hold numbers to be timings") from None
-    cut, (bits, part) = threshold(times, asked.threshold), _bits(asked, fields)
+    part, bits = _of_one_length(fields.explaining([], asked.bits, asked.ignore))
+    _say_readings(fields)
+    cut = threshold(times, asked.threshold)
     lines = histogram_lines(times, cut, console.bar_of(out))
     print("\n".join([f"{asked.slow}:", *lines]), file=out)
     if not cut.separates:

@@ -92,11 +92,20 @@ class Fields:
         """How many."""
         return len(self.lines)
 
-    def inputs(self, bits: Sequence[str], ignore: Sequence[str]) -> tuple[Slice, ...]:
-        """Slices that may explain something: all columns unless some are named."""
-        out = {each.columns[0] for each in parse(ignore, self.names) if not each.ends}
-        every = tuple(Slice(name, (name,)) for name in self.names if name not in out)
-        return parse(bits, self.names) or every
+    def explaining(
+        self, own: Sequence[Slice], bits: Sequence[str] = (), ignore: Sequence[str] = ()
+    ) -> list[tuple[Part, list[Bit]]]:
+        """Every part with the bits that may explain something.
+
+        own: slices of what is explained. bits, ignore: slices as text; without bits all columns
+        explain, but for own slices and what is ignored.
+        """
+        ignored = parse(ignore, self.names)
+        out = {each.columns[0] for each in ignored if not each.ends}
+        every = [Slice(name, (name,)) for name in self.names if name not in out]
+        inputs, partly = parse(bits, self.names) or every, [each for each in ignored if each.ends]
+        parts = self.parts([*own, *inputs, *partly])
+        return [(part, part.left(inputs, partly if bits else [*partly, *own])) for part in parts]
 
     def parts(self, slices: Sequence[Slice]) -> tuple[Part, ...]:
         """The rows with the columns of some slices, those with the shortest frames first.
@@ -126,14 +135,12 @@ class Fields:
     ) -> tuple[Equations, ...]:
         """Inputs and target of every row, one entry for each part.
 
-        target, bits, ignore: slices as text. Without bits all columns explain, but for the target
-        and what is ignored. In frames of several lengths bytes are counted from the end.
+        target, bits, ignore: slices as text, as for `explaining`. In frames of several lengths
+        bytes are counted from the end.
         """
-        inputs, wanted = self.inputs(bits, ignore), parse(target, self.names)
-        ignored = [each for each in parse(ignore, self.names) if each.ends]
-        parts, made = self.parts([*wanted, *inputs, *ignored]), []
-        for part in parts:
-            kept = part.left(inputs, ignored if bits else [*ignored, *wanted])
+        wanted = parse(target, self.names)
+        parts, made = self.explaining(wanted, bits, ignore), []
+        for part, kept in parts:
             outputs = [
                 part.label(bit, from_end=each.ends is not None and each.ends[0] < 0)
                 for each in wanted
