@@ -18,7 +18,7 @@ def shape_name(rows: np.ndarray, constants: np.ndarray) -> str | None:
     if not used.any():
         return None
     name = _copy(rows, constants, used) or _parity_bit(rows, constants, used)
-    return name or _register(rows) or _filter(rows, constants, used)
+    return name or _register(rows, constants) or _filter(rows, constants, used)
 
 
 def _copy(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str | None:
@@ -51,7 +51,7 @@ def _parity_bit(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> st
     return f"a parity bit ({kind}) of {every} input bits"
 
 
-def _register(rows: np.ndarray) -> str | None:
+def _register(rows: np.ndarray, constants: np.ndarray) -> str | None:
     """One step of a shift register: the matrix shifts, but for one feedback row or column.
 
     With feedback row r the new bit is u_t = Σ r_i u_{t-1-i}; with feedback column c the bit that is
@@ -69,7 +69,8 @@ def _register(rows: np.ndarray) -> str | None:
                 continue
         if len(delays) > 1:
             feedback = polynomial_text(1 | sum(1 << delay for delay in delays.tolist()))
-            return f"one step of an LFSR ({kind}, shift {way}), polynomial {feedback}"
+            text = f"one step of an LFSR ({kind}, shift {way}), polynomial {feedback}"
+            return text + _and_fixed(constants)
     return None
 
 
