@@ -3,10 +3,10 @@
 If a parity explains the labels up to noise, each of its two sides has one rate of labels, and
 within a side labels depend on nothing. So on each side they are tested against other parities of
 columns, given both margins as everywhere: parts of the parity, single further columns, pairs of
-columns, and what else the search found; against all single columns together, which sees many weak
-ones; and against how many of its columns are true, and other cuts of the numbers they come from.
-The two rates may differ from each other in any way: a rare label is explained by sides of 12 % and
-2 %. An AND of two columns is not: where one is true, the label is the other.
+columns, and what else the search found; and against how many of its columns are true, and other
+cuts of the numbers they come from. The two rates may differ from each other in any way: a rare
+label is explained by sides of 12 % and 2 %. An AND of two columns is not: where one is true, the
+label is the other.
 
 What the labels depend on is named, and the more frequent answer to each combination of those
 columns is compared with the parity and with always saying the same.
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xorfind.evidence.levels import Columns, Fit, log_dependence, log_family, log_gamma_tail
+from xorfind.evidence.levels import Columns, Fit, log_dependence, log_family
 from xorfind.rows import LabelledRows, packed
 from xorfind.solvers.correlation import weighted_product
 from xorfind.statistics import Rate
@@ -28,18 +28,14 @@ from xorfind.statistics import Rate
 MOST_PARTS, MOST_HALVED = 10, 100
 #: Other candidates of the search, and columns of which all pairs are looked at.
 MOST_OTHERS, MOST_PAIRED = 40, 400
-#: Rows worked on at a time.
-TOGETHER = 1 << 15
 #: Columns that are named, and columns whose combinations are tabulated.
 MOST_NAMED, MOST_TABULATED = 4, 8
 #: |Correlation| of two columns from which one is the other's twin, and twins that are named.
 TWIN, MOST_NEAR = 0.5, 10
-#: Of parities with plain noise at most this share is called related only; one fifth each for parts
-#: and columns, pairs, other candidates, all columns together, and other cuts of numbers.
+#: Of parities with plain noise at most this share is called related only; a fifth at most for each
+#: of parts and columns, pairs, other candidates, and other cuts of numbers.
 DOUBT = 0.05
 LEVEL = math.log(DOUBT / 5)
-#: Rows with the rarer label that the test of all columns together needs for each of them.
-EVENTS = 5
 
 #: Bits to test, the columns they are made of, and the logarithm of how many such tests there are.
 Tested = tuple[np.ndarray, Columns, float]
@@ -61,8 +57,8 @@ class Better(NamedTuple):
 class Rest(NamedTuple):
     """What labels depend on besides the parity.
 
-    columns: named, the clearest first. xor: the parity of columns that shows it, empty if many
-    columns or other cuts show it. off, on: rows that do not fit, of those where that is 0, and 1.
+    columns: named, the clearest first. xor: the parity of columns that shows it, empty if another
+    cut or a count of columns does. off, on: rows that do not fit, of those where that is 0, and 1.
     log_p: of such a dependence by luck, after correction.
     """
 
@@ -96,43 +92,20 @@ def form(
     predicted = table.predicted(found.subset, found.sign)
     errors = predicted ^ table.label_bits
     sides = [side for side in (np.flatnonzero(predicted == at) for at in (0, 1)) if len(side)]
-    rest = _rest(table, found, others, errors, sides)
-    if rest is None:
-        cuts = [*_cuts(finer), *_counts(table, found)]
-        price = math.log(max(len(cuts), 1))
-        clear = _clear(((bits, columns, price) for bits, columns in cuts), errors, sides)
-        rest = _without_parity(clear[0][0], _named(clear)) if clear else None
-    return Form() if rest is None else Form(rest, _better(table, found, rest))
-
-
-def _rest(
-    table: LabelledRows,
-    found: Fit,
-    others: list[tuple[int, ...]],
-    errors: np.ndarray,
-    sides: list[np.ndarray],
-) -> Rest | None:
-    """The clearest dependence of the labels within the sides, if any is beyond luck."""
-    centred = errors.astype(np.float64)
-    for side in sides:
-        centred[side] -= centred[side].mean()
-    singles = list(_singles(table, found, centred))
-    pairs, candidates = _pairs(table, found, centred), _candidates(table, found, others)
-    clear = _clear([*singles, *pairs, *candidates], errors, sides)
+    parities = _parities(table, found, others, errors, sides)
+    clear = _clear(parities, errors, sides)
     if clear:
         log_p, xor = clear[0]
         odd = table.parity(xor).astype(bool)
-        return Rest(_named(clear), xor, Rate.of(errors[~odd]), Rate.of(errors[odd]), log_p)
-    log_p = _together(table, centred, sides)
-    if log_p > LEVEL:
-        return None
-    named = tuple(dict.fromkeys(column for _, each, _ in singles for column in each))
-    return _without_parity(log_p, named[:MOST_NAMED])
-
-
-def _without_parity(log_p: float, columns: Columns) -> Rest:
-    """A dependence that no single parity of columns shows."""
-    return Rest(columns, (), Rate(0, 0), Rate(0, 0), log_p)
+        rest = Rest(_named(clear), xor, Rate.of(errors[~odd]), Rate.of(errors[odd]), log_p)
+        return Form(rest, _better(table, found, rest))
+    cuts = [*_cuts(finer), *_counts(table, found)]
+    price = math.log(max(len(cuts), 1))
+    clear = _clear(((bits, columns, price) for bits, columns in cuts), errors, sides)
+    if not clear:
+        return Form()
+    rest = Rest(_named(clear), (), Rate(0, 0), Rate(0, 0), clear[0][0])
+    return Form(rest, _better(table, found, rest))
 
 
 def _clear(
@@ -156,6 +129,26 @@ def _on_each_side(column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray
 
 
 # What is tested.
+
+
+def _parities(
+    table: LabelledRows,
+    found: Fit,
+    others: list[tuple[int, ...]],
+    errors: np.ndarray,
+    sides: list[np.ndarray],
+) -> Iterator[Tested]:
+    """Other parities of columns, of each kind those that look clearest."""
+    centred = errors.astype(np.float64)
+    for side in sides:
+        centred[side] -= centred[side].mean()
+    yield from _singles(table, found, centred)
+    yield from _pairs(table, found, centred)
+    for other in others[:MOST_OTHERS]:
+        if other and other != found.subset:
+            # Each is priced for all subsets of its size.
+            size = min(len(other), table.distinct)
+            yield table.parity(other), other, log_family(table.distinct, size, False)
 
 
 def _singles(table: LabelledRows, found: Fit, centred: np.ndarray) -> Iterator[Tested]:
@@ -189,39 +182,6 @@ def _pairs(table: LabelledRows, found: Fit, centred: np.ndarray) -> Iterator[Tes
         pair = table.named(divmod(at, columns))
         if scores.flat[at] >= 0 and pair != found.subset:
             yield table.parity(pair), pair, math.log(math.comb(columns, 2))
-
-
-def _candidates(table: LabelledRows, found: Fit, others: list[tuple[int, ...]]) -> Iterator[Tested]:
-    """What else the search found, each priced for all subsets of its size."""
-    for other in others[:MOST_OTHERS]:
-        if other and other != found.subset:
-            size = min(len(other), table.distinct)
-            yield table.parity(other), other, log_family(table.distinct, size, False)
-
-
-def _together(table: LabelledRows, centred: np.ndarray, sides: list[np.ndarray]) -> float:
-    """Log p-value of "on neither side do labels depend on the single columns", all at once.
-
-    The score test of a logistic regression on the columns beside the two sides.
-    """
-    columns = table.distinct_bits
-    events = sum(
-        min(np.count_nonzero(centred[s] > 0), np.count_nonzero(centred[s] <= 0)) for s in sides
-    )
-    if events < EVENTS * columns.shape[1]:
-        return 0.0
-    score, spread = np.zeros(columns.shape[1]), np.zeros((columns.shape[1],) * 2)
-    for side in sides:
-        mean, weight = columns[side].mean(axis=0), centred[side].var()
-        for at in range(0, len(side), TOGETHER):
-            some = side[at : at + TOGETHER]
-            rest = columns[some] - mean
-            score += centred[some] @ rest
-            spread += weight * (rest.T @ rest)
-    values, vectors = np.linalg.eigh(spread)
-    solid = values > 1e-9 * values[-1]
-    statistic = float((((vectors.T @ score)[solid]) ** 2 / values[solid]).sum())
-    return log_gamma_tail(int(solid.sum()) / 2, statistic / 2)
 
 
 def _cuts(finer: Finer | None) -> list[tuple[np.ndarray, Columns]]:

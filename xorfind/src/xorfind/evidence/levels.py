@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaincc, gammaln, log_ndtr, ndtri_exp
+from scipy.special import gammaln, log_ndtr, ndtri_exp
 
 from xorfind.rows import LabelledRows
 
@@ -83,17 +83,6 @@ def _log_sum(logs: np.ndarray) -> Any:
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
         return top + np.log(np.exp(logs - top[..., None]).sum(axis=-1))
-
-
-def log_gamma_tail(a: float, x: float) -> float:
-    """log P(G > x) of a gamma law with shape a; χ² with d degrees has a = d/2 and half its value.
-
-    Where the tail is no longer a floating number its leading terms serve.
-    """
-    tail = float(gammaincc(a, x))
-    if tail > 0:
-        return math.log(tail)
-    return (a - 1) * math.log(x) - x - math.lgamma(a) + math.log1p(max(0.0, (a - 1) / x))
 
 
 def widened(log_p: float, by: float) -> float:
