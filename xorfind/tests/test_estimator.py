@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from xorfind.estimator import ParityClassifier
@@ -46,16 +46,6 @@ def test_probabilities_are_calibrated_to_the_noise(fitted):
     assert fitted.score(NOISY.bits, NOISY.columns["y"]) == right.mean()
 
 
-@pytest.mark.parametrize("names", [("no", "yes"), (-1, 1), (True, False)])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_classes_of_any_name_and_either_sign(names, sign):
-    table = tables.planted(8, 2, 200, sign=sign, seed=3)
-    y = np.array(names)[table.columns["y"]]
-    model = ParityClassifier().fit(table.bits, y)
-    assert (model.predict(table.bits) == y).all()
-    assert tuple(model.subset_) == table.positions
-
-
 def test_nothing_there_predicts_the_majority():
     generator = np.random.default_rng(0)
     X, y = generator.integers(0, 2, (300, 15)), generator.random(300) < 0.3
@@ -64,16 +54,6 @@ def test_nothing_there_predicts_the_majority():
     assert model.subset_.size == 0
     assert not model.predict(X).any()
     assert model.predict_proba(X)[0, 1] == pytest.approx(y.mean())
-
-
-def test_real_columns_are_split_at_the_median():
-    generator = np.random.default_rng(1)
-    X = generator.normal(5.0, 2.0, (500, 6))
-    above = np.median(X, axis=0) < X
-    y = above[:, 1] ^ above[:, 4]
-    model = ParityClassifier().fit(X, y)
-    assert model.subset_.tolist() == [1, 4]
-    assert model.thresholds_ == pytest.approx(np.median(X, axis=0))
 
 
 X, Y = NOISY.bits, NOISY.columns["y"]
@@ -127,14 +107,6 @@ def test_sparse_input_says_the_same_as_dense(fitted, kind):
     np.testing.assert_array_equal(model.predict_proba(kind(X)), fitted.predict_proba(X))
     np.testing.assert_array_equal(model.thresholds_, fitted.thresholds_)
     assert ParityClassifier(k=1).fit(kind(X), Y).predict(kind(X)).shape == (600,)
-
-
-def test_one_hot_pipelines_work():
-    generator = np.random.default_rng(0)
-    letters = generator.choice(list("abc"), (500, 3))
-    y = (letters[:, 0] == "b") ^ (letters[:, 2] == "c")
-    model = make_pipeline(OneHotEncoder(), ParityClassifier()).fit(letters, y)
-    assert (model.predict(letters) == y).all()
 
 
 def test_frames_of_truth_and_of_text_through_an_encoder():

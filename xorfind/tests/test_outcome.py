@@ -41,12 +41,6 @@ def test_sets_that_fit_every_row_say_nothing_of_noisy_ones():
     assert search.sizes == search.power() == ()
 
 
-def test_a_size_keeps_the_step_that_saw_most_of_it():
-    first = Step("correlation", Stop.TOO_MANY, (Size.of(30, 2, 400),))
-    second = Step("correlation", Stop.EXHAUSTED, (Size.of(30, 2, 435),))
-    assert search_of(second, first).sizes == search_of(first, second).sizes == second.sizes
-
-
 def test_sets_beyond_counting_are_none_and_never_complete():
     size = Size.of(20_000, 10_000, 5)
     assert size.sets is None

@@ -34,22 +34,6 @@ def test_decoys_are_functions_of_their_columns_and_no_parity(kind):
     assert (value == table.columns["y"]).all()
 
 
-def test_digits_and_letters_as_in_the_public_code():
-    table = tables.digits(80, 300)
-    values = table.bits[:, table.positions]
-    assert (values @ [1, -1, 1, -1, 1, -1] == table.columns["y"]).all()
-    letters = tables.dna(200, 100)
-    assert len(letters.truth.subset) == 10
-    bits = tables.at_bits(letters.bits[:, letters.positions])
-    assert (bits.sum(1) % 2 == letters.columns["y"]).all()
-
-
-def test_known_crc_of_a_byte():
-    # CRC-8 (0x07) of "123456789" is 0xF4.
-    bits = np.unpackbits(np.frombuffer(b"123456789", dtype=np.uint8))[None]
-    assert tables.crc8(bits)[0] == 0xF4
-
-
 def test_timings_separate_and_five_per_cent_are_wrong():
     table = tables.address_hash(20_000)
     address, slow = table.columns["address"], table.columns["cycles"] > 220

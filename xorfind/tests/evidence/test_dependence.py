@@ -53,31 +53,12 @@ def test_repetition_by_chance_is_not_punished(rows, columns):
         assert answer.subset == (0, 1)
 
 
-def test_tied_columns_repeat_rows_without_being_copies():
-    """A chain of columns that agree nine times in ten has few patterns."""
-    generator = np.random.default_rng(1)
-    turns = generator.random((500, 10)) < 0.1
-    turns[:, 0] = generator.random(500) < 0.5
-    bits = np.cumsum(turns, axis=1) % 2
-    labels = bits[:, 0] ^ (generator.random(500) < 0.2)
-    assert not solve(bits, labels, rows="check").used.why
-
-
 def test_rows_of_a_truth_table_in_counting_order_are_all_used():
     every = np.arange(1024)[:, None] >> np.arange(10)[::-1] & 1
     for order in (slice(None), slice(None, None, -1)):
         answer = solve(every[:, order], every[:, 0] ^ every[:, 1], rows="check")
         assert answer.used == RowsUsed(1024, 1024)
         assert answer.conclusion is Conclusion.EXPLAINS
-
-
-def test_copies_are_undone():
-    generator, bits, _ = _table(3, 120, 15)
-    labels = bits[:, 2] ^ bits[:, 7] ^ (generator.random(120) < 0.1)
-    at = generator.permutation(np.repeat(np.arange(120), 4))
-    answer = solve(bits[at], labels[at], rows="check")
-    assert answer.used == RowsUsed(480, 120, (Dependence.REPEATED,))
-    assert answer.subset == (2, 7)
 
 
 def test_copies_of_rows_that_a_parity_fits_by_luck_are_undone():
@@ -134,13 +115,6 @@ def test_where_rows_count_for_fewer_no_number_of_rows_is_promised():
     assert f"the 600 rows count as about {answer.used.effective} independent ones" in said
     assert "may be luck\n" in said
     assert "would show it" not in said
-
-
-def test_a_related_answer_names_batches_unless_they_were_named():
-    bits, labels = FIVE["shuffled batches"](np.random.default_rng([1, 2]), False)
-    answer = solve(bits, labels, rows="check")
-    assert answer.conclusion is Conclusion.RELATED
-    assert "--group COLUMN names the batch" in "\n".join(lines_of(answer))
 
 
 def test_a_part_of_many_independent_rows_is_not_taken_for_dependent():

@@ -9,11 +9,10 @@ from drawn import planted, unrelated
 from scipy import stats
 
 from xorfind import detectable_noise, rows_needed, support_power
-from xorfind.evidence.form import DOUBT, Finer, Form, beats, form, near_ties
+from xorfind.evidence.form import DOUBT, Finer, beats, form, near_ties
 from xorfind.evidence.levels import fits, log_family, log_overlap_tails
 from xorfind.evidence.power import least_overlaps, rows_about
 from xorfind.rows import LabelledRows
-from xorfind.text import better_text, rest_text
 
 
 @pytest.mark.parametrize(("rows", "first", "second"), [(10, 5, 5), (57, 20, 44), (300, 3, 150)])
@@ -119,42 +118,6 @@ def fit(table, subset):
 def _form(bits, labels, subset, others=()):
     table = LabelledRows(bits, labels)
     return form(table, fit(table, subset), list(others))
-
-
-def test_functions_that_are_no_parity_are_named():
-    generator = np.random.default_rng(0)
-    bits = generator.integers(0, 2, (300, 5))
-    noisy = np.where(generator.random(300) < 0.05, -1, 1)
-    both = noisy * (1 - 2 * (bits[:, 1] & bits[:, 2]))
-    for subset in ((1, 2), (1,)):
-        found = _form(bits, both, subset)
-        assert found.better.columns == (1, 2)
-        assert "combination of {x1, x2} is right in 9" in better_text(found.better)
-    assert found.better.fits.successes > found.better.parity.successes
-    assert found.better.fits.successes > found.better.constant.successes
-    assert found.rest.columns[0] == 2
-    assert "beyond the parity, y depends on x2" in rest_text(found.rest, "y")
-    most = noisy * (1 - 2 * (bits[:, 1] + bits[:, 2] + bits[:, 3] > 1))
-    assert _form(bits, most, (1,), [(2,), (3,), (1, 2, 3)]).better.columns == (1, 2, 3)
-
-
-def test_labels_lost_on_one_side_are_plain_noise():
-    generator = np.random.default_rng(1)
-    bits = generator.integers(0, 2, (400, 5))
-    odd = bits[:, 3] ^ bits[:, 1]
-    lost = np.where((odd == 1) & (generator.random(400) < 0.4), -1, 1)
-    assert _form(bits, lost, (1, 3)) == Form()
-
-
-def test_noise_that_depends_on_a_column_leaves_the_parity_the_best_guess():
-    generator = np.random.default_rng(3)
-    bits = generator.integers(0, 2, (600, 6))
-    flipped = generator.random(600) < np.where(bits[:, 5] == 1, 0.3, 0.02)
-    found = _form(bits, (1 - 2 * (bits[:, 0] ^ bits[:, 1])) * np.where(flipped, -1, 1), (0, 1))
-    assert found.better is None
-    assert found.rest.columns[0] == 5
-    assert found.rest.xor == (5,)
-    assert found.rest.off.high < found.rest.on.low
 
 
 def test_another_cut_of_the_same_numbers_shows_that_one_cut_is_not_all():
