@@ -106,14 +106,6 @@ class Step:
         return max((size.k for size in self.sizes if size.complete), default=0)
 
 
-class Power(NamedTuple):
-    """The least share of rows that a parity of k columns had to fit to be found 99 times in 100;
-    None if these rows could show none."""
-
-    k: int
-    agreement: float | None
-
-
 @dataclass(frozen=True)
 class Search:
     """A whole search.
@@ -171,15 +163,18 @@ class Search:
                     best[size.k] = size
         return tuple(best[k] for k in sorted(best))
 
-    def power(self, most: int | None = None) -> tuple[Power, ...]:
-        """What a parity had to fit to be found, for sizes that were searched completely and for no
-        other; nothing where something was found. most: only that many of the smallest sizes."""
+    def power(self, most: int | None = None) -> list[tuple[int, float | None]]:
+        """What a parity had to fit to be found: for sizes k that were searched completely the least
+        share of rows, found 99 times in 100, None if these rows could show none.
+
+        Nothing where something was found. most: only that many of the smallest sizes.
+        """
         whole = [size.k for size in self.sizes if size.complete and size.k <= len(self.imbalance)]
         least = partial(least_agreement, alpha=self.alpha, known=self.k is not None)
-        return tuple(
-            Power(k, least(self.columns, k, self.rows, self.minus, self.imbalance[k - 1]))
+        return [
+            (k, least(self.columns, k, self.rows, self.minus, self.imbalance[k - 1]))
             for k in whole[:most]
-        )
+        ]
 
 
 class Target(NamedTuple):

@@ -8,8 +8,8 @@ import numpy as np
 
 from xorfind.checks import shortened
 
-#: Rows packed at a time, a multiple of 8, and signs unpacked at a time.
-TOGETHER, UNPACKED = 512, 1 << 20
+#: Rows packed at a time, a multiple of 8.
+TOGETHER = 512
 
 
 class Twins(NamedTuple):
@@ -113,12 +113,9 @@ class LabelledRows:
     @cached_property
     def signs(self) -> np.ndarray:
         """Kept columns as ±1 in one byte each, (columns, N)."""
-        words, made = self.packed_columns, np.empty((self.distinct, self.rows), np.int8)
-        few = max(1, UNPACKED // self.rows)
-        for at in range(0, self.distinct, few):
-            some = unpacked(words[at : at + few], self.rows).view(np.int8)
-            some *= -2
-            np.add(some, 1, out=made[at : at + few])
+        made = unpacked(self.packed_columns, self.rows).view(np.int8)
+        made *= -2
+        made += 1
         return made
 
     @cached_property
