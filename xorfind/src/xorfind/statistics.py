@@ -13,8 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from xorfind.checks import shortened
-
 Method = Literal["wilson", "exact"]
 
 
@@ -43,17 +41,11 @@ class Rate:
         return cls(int(np.count_nonzero(array)), array.size)
 
     def __post_init__(self) -> None:
-        counts = (self.successes, self.runs)
-        if any(
-            isinstance(each, bool) or not math.isfinite(each) or int(each) != each
-            for each in counts
-        ):
+        whole = self.successes % 1 == 0 and self.runs % 1 == 0
+        if not (whole and 0 <= self.successes <= self.runs):
             raise ValueError(
-                f"a rate has whole numbers of successes and runs, got {shortened(counts)}"
-            )
-        if not 0 <= self.successes <= self.runs:
-            raise ValueError(
-                f"successes must be between 0 and runs={self.runs}, got {self.successes}"
+                "a rate has a whole number of successes between 0 and "
+                f"runs={self.runs}, got {self.successes}"
             )
 
     @property

@@ -37,21 +37,16 @@ def written(folder, content, name="t.csv"):
 
 SAME = {
     "plain": ROWS,
-    "no last line end": ROWS[:-1],
     "windows": ROWS.replace("\n", "\r\n"),
     "old mac": ROWS.replace("\n", "\r"),
     "tabs": ROWS.replace(",", "\t"),
     "semicolons": ROWS.replace(",", ";"),
-    "pipes": ROWS.replace(",", "|"),
     "BOM": b"\xef\xbb\xbf" + ROWS.encode(),
-    "UTF-16": ROWS.encode("utf-16"),
     "UTF-16, semicolons": ROWS.replace(",", ";").encode("utf-16"),
     "spaces": ROWS.replace(",", " , "),
     "quotes": '"a","b","y"\n"0","0","0"\n0,"1",1\n1,0,1\n1,1,0\n',
     "blank lines": ROWS.replace("\n", "\n\n"),
     "words": "a,b,y\nno,no,F\nno,Yes,T\nyes,no,t\nYES,yes,f\n",
-    "signs": ROWS.replace("0", "-1"),
-    "floats": ROWS.replace("1", "1.0"),
     "gzip": gzip.compress(ROWS.encode()),
     "mixed spellings": "a,b,y\n0,0,0\n0,1,1\n1.0,0,1\n1,1,0\n",
     "any two levels": "a,b,y\nC,0,red\nC,1,tan\nD,0,tan\nD,1,red\n",
@@ -153,10 +148,8 @@ def test_missing_values_are_refused_or_dropped_and_counted(tmp_path):
 
 BAD = {
     "empty": (b"", "is empty"),
-    "blank": (b"\n\n\n", "is empty"),
     "header only": (b"a,y\n", "no rows"),
     "ragged": (b"a,b,y\n0,0,0\n1,1\n", "line 3: 2 cells, the line of names has 3"),
-    "ragged with quotes": (b'a,b,y\n"0",0,0\n1,1,0,0\n', "line 3: 4 cells"),
     "missing": (b"a,y\n0,0\n,1\n", "1 row of 2 with missing values"),
     "three levels": (b"a,y\n0,red\n1,tan\n0,sky\n", r"3 levels \(red, sky, tan\)"),
     "numbers as target": (b"a,y\n0,1.5\n1,2.5\n0,3.5\n", "--threshold y=V"),
@@ -166,13 +159,10 @@ BAD = {
     "only a target": (b"y\n0\n1\n", "no columns beside the target"),
     "constant target": (b"a,y\n0,1\n1,1\n", "one value only"),
     "constant columns": (b"a,y\n1,0\n1,1\n", "no column but the target takes two values"),
-    "text columns": (b"a,y\nu,0\nv,1\nw,0\n", "no column but the target takes two values"),
     "open quote": (b'a,y\n"0,1\n1,1\n', "line 3: unexpected end"),
     "ragged after lines in quotes": (b'"a\nb",y\n"0\n1",1\n1\n', "line 5: 1 cell, the line"),
     "NUL": (b"a,y\n0,1\n\0,1\n", "NUL"),
     "cut gzip": (gzip.compress(ROWS.encode() * 50)[:40], "cannot be unpacked"),
-    "gzip of garbage": (b"\x1f\x8b" + b"x" * 50, "cannot be unpacked"),
-    "workbook": (b"PK\x03\x04" + b"\0" * 60, "is a workbook or an archive; save the sheet as CSV"),
 }
 
 
@@ -240,43 +230,14 @@ def test_bad_choices_are_one_clear_line(options, message):
         prepared(columns, **options)
 
 
-WORDS = b"0 1 , ; yes no NA 1.5 -1 =1".split()
-PIECES = st.sampled_from(
-    [*WORDS, b"\n", b"\r\n", b"\r", b"\t", b'"', b"\xef\xbb\xbf", b"\xff", b"\0", b"\x1f\x8b"]
-)
+PIECES = b'0 1 , ; yes NA 1.5 -1 =1 \n \r\n \r \t " \xef\xbb\xbf \xff \0 \x1f\x8b'.split(b" ")
 TEXTS = st.one_of(
     st.binary(max_size=60),
-    st.lists(PIECES, max_size=60).map(b"".join),
-    st.lists(PIECES, max_size=60).map(lambda parts: b"a,y\n" + b"".join(parts)),
-    st.lists(
-        st.lists(st.sampled_from(["0", "1", "2", "", "x", '"1"', " 1"]), min_size=3, max_size=3),
-        max_size=12,
-    ).map(lambda rows: ("a,b,y\n" + "\n".join(map(",".join, rows))).encode()),
+    st.lists(st.sampled_from(PIECES), max_size=60).map(lambda parts: b"a,y\n" + b"".join(parts)),
+    st.text("012x,\n", max_size=60).map(lambda text: b"a,b,y\n" + text.encode()),
     st.binary(max_size=80).map(lambda tail: b"PK\x03\x04" + tail),
-    st.binary(max_size=40).map(lambda tail: b"\x1f\x8b\x08" + tail),
-    st.tuples(st.integers(0, 300), st.integers(0, 255)).map(lambda at: _damaged(*at)),
+    st.binary(max_size=40).map(lambda tail: gzip.compress(ROWS.encode())[:30] + tail),
 )
-
-
-def _damaged(at, value):
-    data = bytearray(gzip.compress(ROWS.encode() * 9))
-    data[at % len(data)] = value
-    return bytes(data)
-
-
-def read_or_refuse(folder, content):
-    path = written(folder, content)
-    for options in ({}, {"missing": "drop", "threshold": "0"}):
-        found, refusal = None, "read"
-        try:
-            found = prepared(path, **options)
-        except ValueError as error:
-            refusal = str(error)
-        assert refusal
-        assert refusal.isprintable()
-        if found is not None:
-            assert found.bits.shape == (found.notes.rows, len(found.codings))
-            assert set(np.unique(found.bits)) <= {0, 1}
 
 
 @example(content=b'\t""\x01')  # the reader's own message holds a tab
@@ -285,7 +246,17 @@ def read_or_refuse(folder, content):
 )
 @given(content=TEXTS)
 def test_any_bytes_are_read_or_refused(tmp_path, content):
-    read_or_refuse(tmp_path, content)
+    path = written(tmp_path, content)
+    for options in ({}, {"missing": "drop", "threshold": "0"}):
+        found, refusal = None, "read"
+        try:
+            found = prepared(path, **options)
+        except ValueError as error:
+            refusal = str(error)
+        assert refusal.isprintable()
+        if found is not None:
+            assert found.bits.shape == (found.notes.rows, len(found.codings))
+            assert set(np.unique(found.bits)) <= {0, 1}
 
 
 def test_arrays_and_frames_with_labels_beside_them():
