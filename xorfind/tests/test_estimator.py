@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 import tables
 from scipy.sparse import csc_array, csr_matrix
-from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from xorfind.estimator import ParityClassifier
@@ -75,29 +73,6 @@ BAD = {
 def test_bad_input_is_one_clear_error(model, X, y, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
-
-
-def test_pipeline_grid_search_clone_and_cross_validation():
-    pipeline = make_pipeline(StandardScaler(), ParityClassifier())
-    search = GridSearchCV(pipeline, {"parityclassifier__k": [1, 2, 3]}, cv=3).fit(X, Y)
-    assert search.best_params_ == {"parityclassifier__k": 3}
-    assert search.best_score_ > 0.85
-    again = clone(search.best_estimator_)
-    assert cross_val_score(again, X, Y, cv=3).mean() > 0.85
-
-
-def test_frames_keep_their_names():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list(NOISY.features))
-    model = ParityClassifier(k=3).fit(frame, pandas.Series(Y))
-    assert tuple(model.feature_names_in_[model.subset_]) == NOISY.truth.subset
-    pipeline = make_pipeline(FunctionTransformer(), ParityClassifier(k=3)).set_output(
-        transform="pandas"
-    )
-    pipeline.fit(frame, Y)
-    assert list(pipeline[-1].feature_names_in_) == list(frame.columns)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame.rename(columns={"x0": "other"}))
 
 
 @pytest.mark.parametrize("kind", [csr_matrix, csc_array])

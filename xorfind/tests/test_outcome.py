@@ -77,20 +77,6 @@ def test_json_keeps_the_whole_search(method, bits, labels, k):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"stop": "tired"}, {"minus": "many"}, {"steps": 3}, {"imbalance": [[0.5]]}, {"rows": True}],
-)
-def test_what_is_no_search_is_refused(change):
-    data = to_json(search_of(Step("correlation", Stop.BUDGET, (Size.whole(30, 1),))))
-    assert from_json(Search, data)
-    with pytest.raises(ValueError, match=f'"{next(iter(change))}" of the record'):
-        from_json(Search, {**data, **change})
-    del data["alpha"]
-    with pytest.raises(ValueError, match='lacks "alpha"'):
-        from_json(Search, data)
-
-
-@pytest.mark.parametrize(
     ("rows", "share", "bias"),
     [(80, 0.5, 0.0), (200, 0.2, 0.0), (200, 0.2, 0.6), (1500, 0.1, 0.5), (4000, 0.02, 0.9)],
 )

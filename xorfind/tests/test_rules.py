@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from xorfind import Rule, discover
 from xorfind.answer import UNFINISHED
 from xorfind.table.columns import Coding
-from xorfind.words import chance, shown, spreadsheet_safe
 
 
 @pytest.fixture(scope="module")
@@ -174,18 +173,3 @@ def test_tiny_tables_get_a_rule_an_honest_no_or_one_line(rows):
         assert all(line.isprintable() for line in str(rule).splitlines())
         assert not rule.found  # nine rows support nothing at 0.01 unless they are lucky
     assert "\n" not in refusal
-
-
-def test_words():
-    assert shown("a\tb") == "a\\tb"
-    assert len(shown("x" * 1000)) == 60
-    assert [spreadsheet_safe(c) for c in ("=A1", "@x", "-1", "+1", "-x", "a")] == [
-        "'=A1",
-        "'@x",
-        "-1",
-        "+1",
-        "'-x",
-        "a",
-    ]
-    assert chance(9.9e-5) == "1·10⁻⁴"
-    assert chance(1.0) == "1"

@@ -40,13 +40,3 @@ def test_timings_separate_and_five_per_cent_are_wrong():
     bits = [int(name.split(".")[1]) for name in table.truth.subset]
     parity = np.bitwise_xor.reduce([address >> bit & 1 for bit in bits]).astype(bool)
     assert (parity != slow).mean() == pytest.approx(0.05, abs=0.006)
-
-
-def test_no_locus_of_an_epistatic_pair_acts_alone():
-    table = tables.epistasis(10, 40_000)
-    carried = (table.bits > 0).astype(float)
-    labels = table.labels
-    for j in table.positions:
-        assert abs(np.corrcoef(carried[:, j], labels)[0, 1]) < 0.02
-    pair = np.prod((-1.0) ** carried[:, table.positions], axis=1)
-    assert (pair * labels).mean() == pytest.approx(np.sqrt(0.2), abs=0.02)

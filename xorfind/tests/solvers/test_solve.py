@@ -9,9 +9,6 @@ from drawn import planted, unrelated
 
 from xorfind import METHODS, Rate, rows_needed, solve
 from xorfind.answer import Stop
-from xorfind.rows import LabelledRows
-from xorfind.solvers.growth import split_seconds
-from xorfind.solvers.judge import Task
 from xorfind.text import searched_text
 
 
@@ -119,12 +116,6 @@ def test_what_makes_no_sense_is_one_line(change, words):
         solve(call.pop("bits"), call.pop("labels"), **call)
 
 
-def test_walsh_says_how_many_columns_it_takes():
-    bits, labels = unrelated(30, 50, seed=0)
-    with pytest.raises(ValueError, match="up to 26 columns"):
-        solve(bits, labels, method="walsh")
-
-
 def test_what_cannot_succeed_is_not_searched():
     bits, labels = unrelated(40, 300, seed=0)
     answer = solve(bits, labels, k=2)
@@ -139,22 +130,6 @@ def test_what_cannot_succeed_is_not_searched():
 def test_a_clean_parity_of_many_columns_is_found_with_fewer_rows_than_columns():
     bits, labels, hidden = planted(200, 10, 0.0, 150, seed=0)
     assert solve(bits, labels, budget=5).subset == hidden
-
-
-def test_plans_for_many_columns_do_not_overflow():
-    bits, labels = unrelated(3000, 100, seed=0)
-    task = Task(LabelledRows(bits, labels), None, 0.01, np.inf, np.random.default_rng(0))
-    assert split_seconds(task, 1500) > 1e100
-
-
-def test_small_sizes_come_before_the_transform_of_many_columns():
-    bits, labels, hidden = planted(26, 3, 0.1, 600, seed=0)
-    answer = solve(bits, labels)
-    assert answer.subset == hidden
-    assert "walsh" not in [step.method for step in answer.search.steps]
-    dense, labels, hidden = planted(21, 11, 0.2, 1500, seed=0)
-    answer = solve(dense, labels)
-    assert (answer.subset, answer.method) == (hidden, "walsh")
 
 
 def test_a_budget_is_kept_with_very_many_columns():

@@ -127,26 +127,19 @@ def prepare(table: Table, targets: Sequence[str], choices: Choices) -> Prepared:
 
 
 def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> None:
-    if not targets:
-        raise ValueError("name at least one target column")
-    for name in targets:
-        if name not in names:
-            raise ValueError(f"no column {shown(name)!r}{nearest(name, names)}")
-    if len(set(targets)) < len(targets):
-        raise ValueError(f"a target is named twice: {listed(targets)}")
-    if len(names) == len(targets):
-        raise ValueError("the table has no columns beside the target")
+    """One clear error for columns that are not there, and for targets in another role."""
+    if not targets or len(set(targets)) < len(targets):
+        raise ValueError(f"name each target once, got {listed(targets) or 'none'}")
     group = [] if choices.group is None else [choices.group]
-    for option, asked in (
-        ("--group", group),
-        ("--bits", choices.bits),
-        ("--threshold", choices.thresholds),
-    ):
+    roles = {"": targets, "--threshold: ": choices.thresholds}
+    for option, asked in {**roles, "--group: ": group, "--bits: ": choices.bits}.items():
         for name in asked:
             if name not in names:
-                raise ValueError(f"{option}: no column {shown(name)!r}; there are {listed(names)}")
-            if name in targets and option != "--threshold":
-                raise ValueError(f"{option}: {shown(name)!r} is a target")
+                raise ValueError(f"{option}no column {shown(name)!r}{nearest(name, names)}")
+            if option not in roles and name in targets:
+                raise ValueError(f"{option}{shown(name)!r} is a target")
+    if len(names) == len(targets):
+        raise ValueError("the table has no columns beside the target")
 
 
 def _complete_rows(
