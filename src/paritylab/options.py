@@ -244,44 +244,37 @@ def check_value(name: str, value: object, option: Option) -> None:
     if value is None:
         if not option.optional:
             raise ValueError(f"{name} is needed: {option.help}")
-    elif option.formula:
-        fits = isinstance(value, str | numbers.Real) or callable(value)
-        if isinstance(value, bool) or not fits:
-            raise ValueError(f"{name} must be {option.may_be}, got {shortened(value)}")
-    elif option.choices or option.own:
-        _check_choice(name, value, option)
-    elif option.type in (int, float):
-        _check_number(name, value, option)
-    elif not isinstance(value, option.type):
-        wanted = "true or false" if option.type is bool else "text"
-        raise ValueError(f"{name} must be {wanted}, got {shortened(value)}")
-
-
-def _check_choice(name: str, value: object, option: Option) -> None:
-    """A name among the choices, or anything that may be an object or function of the user's."""
-    wanted, hint = ", ".join(option.choices), ""
-    wanted = f"one of {wanted}{' or ' * bool(option.own)}{option.own}" if wanted else option.own
-    if isinstance(value, str):
-        if value in option.choices:
-            return
-        close = get_close_matches(value, option.choices, 1)
+    elif wanted := _wanted(value, option):
+        close = get_close_matches(value, option.choices, 1) if isinstance(value, str) else []
         hint = f"; did you mean {close[0]!r}?" if close else ""
-    elif option.own and not isinstance(value, numbers.Number | dict | set | bytes):
-        return
-    raise ValueError(f"{name} must be {wanted}, got {shortened(value)}{hint}")
+        raise ValueError(f"{name} must be {wanted}, got {shortened(value)}{hint}")
 
 
-def _check_number(name: str, value: object, option: Option) -> None:
+def _wanted(value: object, option: Option) -> str:
+    """What a value should have been; nothing if it fits."""
+    if option.formula:
+        fits = isinstance(value, str | numbers.Real) or callable(value)
+        return "" if fits and not isinstance(value, bool) else option.may_be
+    if option.choices or option.own:
+        plain = isinstance(value, str | numbers.Number | dict | set | bytes)
+        names = f"one of {', '.join(option.choices)}" if option.choices else ""
+        either = " or ".join(each for each in (names, option.own) if each)
+        known = isinstance(value, str) and value in option.choices
+        return "" if known or (option.own and not plain) else either
+    if option.type in (int, float):
+        return _wanted_number(value, option)
+    fits = isinstance(value, option.type)
+    return "" if fits else "true or false" if option.type is bool else "text"
+
+
+def _wanted_number(value: object, option: Option) -> str:
     kind = numbers.Integral if option.type is int else numbers.Real
     if isinstance(value, bool) or not isinstance(value, kind):
-        wanted = "a whole number" if option.type is int else "a number"
-        raise ValueError(f"{name} must be {wanted}, got {shortened(value)}")
+        return "a whole number" if option.type is int else "a number"
     if isinstance(value, numbers.Integral) and abs(int(value)) > _LARGEST:
-        raise ValueError(f"{name} must be a whole number below 2⁶³, got {shortened(value)}")
+        return "a whole number below 2⁶³"
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {shortened(value)}")
-    for sign, limit in option.bounds:
-        words, keeps = _SIGNS[sign]
-        if not keeps(number, limit):
-            raise ValueError(f"{name} must be {words} {limit}, got {shortened(value)}")
+        return "finite"
+    broken = (bound for bound in option.bounds if not _SIGNS[bound.sign][1](number, bound.limit))
+    return next((f"{_SIGNS[sign][0]} {limit}" for sign, limit in broken), "")

@@ -80,35 +80,6 @@ class Runs(Trained, Generic[M]):
     seconds: float = 0.0
     names_a_set: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        trained: Trained,
-        learner: Learner[Any, M],
-        data: Data,
-        *,
-        key: int | jax.Array,
-        first_run: int,
-        seconds: float,
-    ) -> "Runs[M]":
-        """What a learner returned, with what it does not say itself."""
-        own = {each.name: getattr(trained, each.name) for each in fields(Trained)}
-        names = trained.recovered is not None or any(each is not None for each in trained.subset)
-        if data.targets is None:
-            own["recovered"] = None
-        elif trained.recovered is None:
-            pairs = zip(trained.subset, map(hidden_set, data.targets), strict=True)
-            own["recovered"] = np.array([found == hidden for found, hidden in pairs])
-        return cls(
-            **own,
-            learner=learner,
-            data=data,
-            key=key,
-            first_run=first_run,
-            seconds=seconds,
-            names_a_set=names and data.targets is not None,
-        )
-
     @property
     def name(self) -> str:
         """The learner's name."""
@@ -286,7 +257,20 @@ def learn(
         raise ValueError(f"{name}.train must return a Trained, got {type(trained).__name__}")
     if len(trained) != meant.runs:
         raise ValueError(f"{name}.train returned {len(trained)} runs, asked for {meant.runs}")
-    return Runs.of(trained, learner, meant, key=key, first_run=first_run, seconds=seconds)
+    own = {each.name: getattr(trained, each.name) for each in fields(Trained)}
+    names = trained.recovered is not None or any(each is not None for each in trained.subset)
+    if meant.targets is None:
+        names, own["recovered"] = False, None
+    elif trained.recovered is None:
+        pairs = zip(trained.subset, map(hidden_set, meant.targets), strict=True)
+        own["recovered"] = np.array([found == hidden for found, hidden in pairs])
+    run: dict[str, Any] = {
+        "key": key,
+        "first_run": first_run,
+        "seconds": seconds,
+        "names_a_set": names,
+    }
+    return Runs(**own, learner=learner, data=meant, **run)
 
 
 def concatenate_runs(parts: Sequence[Runs[M]]) -> Runs[M]:
