@@ -33,7 +33,7 @@ from paritylab.learning.hardness.frozen import (
 )
 from paritylab.learning.runs import run_keys
 from paritylab.models import FrozenHeads, parity_network
-from paritylab.models.feedforward import ShallowNet
+from paritylab.models.feedforward import FeedForward
 from paritylab.models.recurrent import Recurrent, reader_inputs
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, random_parities
@@ -180,7 +180,7 @@ def test_a_mixture_shares_its_signs_and_keeps_the_noise(target):
 
 
 def test_the_antisymmetric_start_predicts_nothing():
-    net = ShallowNet.antisymmetric(3, 10, 8)
+    net = FeedForward.antisymmetric(3, 10, 8)
     bits = np.random.default_rng(0).integers(0, 2, (20, 10)).astype(float)
     np.testing.assert_allclose([float(net(each)) for each in bits], 0, atol=1e-6)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paritylab.learning.shallow_nets import power_risk
-from paritylab.models.feedforward import ShallowNet
+from paritylab.models.feedforward import FeedForward
 from paritylab.precision import float64
 from paritylab.problem import Parity
 from paritylab.risk.objective import target_of
@@ -31,7 +31,8 @@ def test_the_power_net_sees_only_the_hidden_set(k, sign, noise):
     with float64():
 
         def risk(hidden):
-            net = ShallowNet(hidden, np.zeros(3), outputs, np.zeros(()), "power", k)
+            numbers = (hidden, np.zeros(3), outputs, np.zeros(()))
+            net = FeedForward(*numbers, signs=True, activation="power", power=k)
             return power_risk(net, target_of(problem))
 
         value, gradient = jax.value_and_grad(risk)(weights)

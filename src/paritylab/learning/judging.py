@@ -1,4 +1,8 @@
-"""What trained models are worth: the front door's number, with its error and kind."""
+"""What trained models are worth: the front door's number, with its error and kind.
+
+Heads whose attention does not see the bits are judged by closed forms at any n (`judge_heads`),
+other models on all inputs while these can be visited, else on fresh samples (`judge_models`).
+"""
 
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -23,7 +23,7 @@ from paritylab.learning.data import (
 )
 from paritylab.learning.descent import Objective
 from paritylab.learning.networks import Network
-from paritylab.models.feedforward import ShallowNet
+from paritylab.models.feedforward import FeedForward
 from paritylab.options import Choice, Doc, Ge, Gt, Le
 from paritylab.risk.objective import Target as Arrays
 
@@ -56,7 +56,7 @@ def sign_rule(eta: float, decay: float, dead: float) -> optax.GradientTransforma
 
 @register_learner("hinge-net")
 @dataclass(frozen=True, eq=False)
-class HingeNet(Network[ShallowNet]):
+class HingeNet(Network[FeedForward]):
     """Two layers of `width` neurons on ±1 inputs, SGD on the hinge loss with L2 decay.
 
     activation: "relu" starts uniform in ±1/√fan-in; "clipped" starts antisymmetric, ŷ = 0. start:
@@ -100,9 +100,9 @@ class HingeNet(Network[ShallowNet]):
         ours = replace(theirs, width=128, start=0.1, eta=0.5, decay=1e-3, steps=1000)
         return replace(ours, **changes)
 
-    def draw(self, key: jax.Array, target: Target | Unknown) -> ShallowNet:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
         clipped = self.activation == "clipped"
-        make = ShallowNet.antisymmetric if clipped else ShallowNet.uniform
+        make = FeedForward.antisymmetric if clipped else FeedForward.uniform
         net = make(key, target.n, self.width)
         net = replace(net, hidden=self.start * np.asarray(net.hidden))
         return replace(net, trains=("output", "offset")) if self.frozen else net
@@ -118,7 +118,7 @@ class HingeNet(Network[ShallowNet]):
 
 @register_learner("sign-descent")
 @dataclass(frozen=True, eq=False)
-class SignDescent(Network[ShallowNet]):
+class SignDescent(Network[FeedForward]):
     """The net of Kou, Chen, Gu and Kakade: sign descent with z^k on -yŷ.
 
     ŷ = Σ_r a_r (w_rᵀx)^k with a_r = ±1 fixed and w_r(0) of fair signs.
@@ -148,9 +148,9 @@ class SignDescent(Network[ShallowNet]):
         """Kou et al.: decay 1, dead zone 0.1·k! (recalled); rate, steps and width are ours."""
         return cls(**changes)
 
-    def draw(self, key: jax.Array, target: Target | Unknown) -> ShallowNet:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
         k = target.k or 1
-        return ShallowNet.signs(key, target.n, self.width or 16 * 2**k, k)
+        return FeedForward.powers(key, target.n, self.width or 16 * 2**k, k)
 
     def rule(self, data: Data) -> OptimiserPart:
         return sign_rule(self.eta, self.decay, self.threshold * math.factorial(data.k or 1))
@@ -164,7 +164,7 @@ class SignDescent(Network[ShallowNet]):
         return super().objective(data)._replace(exact=exact)
 
 
-def power_risk(net: ShallowNet, target: Arrays) -> Array:
+def power_risk(net: FeedForward, target: Arrays) -> Array:
     """-E[yŷ] of ŷ = Σ_r a_r (w_rᵀx)^k over fair bits, k the size of B.
 
     Of the k-th power only the product of all k hidden signs survives, k! times, so E[yŷ] =

@@ -16,29 +16,57 @@ from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.keys import Key, as_key
 from paritylab.problem.sampling import normals
 
+#: σ by name, from z, the smoothing b and the power k.
+ACTIVATIONS: dict[str, Callable[[Array, float, int], Array]] = {
+    "relu": lambda z, b, k: smooth_relu(z, b),
+    "clipped": lambda z, b, k: jnp.clip(z, 0, 1),
+    "power": lambda z, b, k: z**k,
+}
+#: The arrays of a net by name.
+ARRAYS = ("hidden", "thresholds", "output", "offset")
+
 
 @final
 class FeedForward(eqx.Module):
     """ŷ = Σ_i α_i σ(β_iᵀx + b_i) + c with q neurons.
 
     hidden: β (q, n). thresholds: b (q,). output: α (q,). offset: c. edges: 0/1 mask of the input
-    edges that exist (q, n); absent edges never gain weight. b: smoothing of σ. signs: the net
-    reads 1 - 2x in place of x.
+    edges that exist (q, n), all of them if None; absent edges never gain weight. b: smoothing of a
+    ReLU. signs: the net reads 1 - 2x in place of x. activation: σ, a name in ACTIVATIONS. power: k
+    of z^k. trains: names of the arrays that are trained.
     """
 
     hidden: Float[AnyArray, "q n"] = eqx.field(converter=keep_float64)
     thresholds: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
     output: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
     offset: Float[AnyArray, ""] = eqx.field(converter=keep_float64)
-    edges: Float[AnyArray, "q n"]
+    edges: Float[AnyArray, "q n"] | None = None
     b: float = eqx.field(static=True, default=0.0)
     signs: bool = eqx.field(static=True, default=False)
+    activation: str = eqx.field(static=True, default="relu")
+    power: int = eqx.field(static=True, default=1)
+    trains: tuple[str, ...] = eqx.field(static=True, default=ARRAYS)
 
     def __check_init__(self) -> None:
         if isinstance(self.edges, np.ndarray) and not np.isin(self.edges, (0, 1)).all():
             raise ValueError(f"edges must be 0 or 1, got {shortened(self.edges)}")
         if not 0 <= self.b < np.inf:
             raise ValueError(f"the smoothing b must be ≥ 0 and finite, got {shortened(self.b)}")
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        x = jnp.asarray(bits, jnp.result_type(float))
+        z = jnp.asarray(self._on_edges()) @ (1 - 2 * x if self.signs else x) + self.thresholds
+        made = ACTIVATIONS[self.activation](z, self.b, self.power)
+        return jnp.asarray(self.output) @ made + self.offset
+
+    def _on_edges(self) -> Float[AnyArray, "q n"]:
+        return self.hidden if self.edges is None else self.hidden * self.edges
+
+    def parameters(self) -> dict[str, Float[AnyArray, "..."]]:
+        return {name: getattr(self, name) for name in self.trains}
+
+    def with_parameters(self, parameters: Mapping[str, AnyArray]) -> "FeedForward":
+        return replace(self, **dict[str, Any](parameters))
 
     @classmethod
     def random(
@@ -63,82 +91,18 @@ class FeedForward(eqx.Module):
         hidden, output = numbers[:, :n] / np.sqrt(n), numbers[:, n + 1] / np.sqrt(width)
         return cls(hidden, numbers[:, n], output, np.zeros(()), edges, b, signs)
 
-    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
-        x = jnp.asarray(bits, jnp.result_type(float))
-        z = (self.hidden * self.edges) @ (1 - 2 * x if self.signs else x) + self.thresholds
-        return jnp.asarray(self.output) @ smooth_relu(z, self.b) + self.offset
-
-    def parameters(self) -> dict[str, Float[AnyArray, "..."]]:
-        return {
-            "hidden": self.hidden,
-            "thresholds": self.thresholds,
-            "output": self.output,
-            "offset": self.offset,
-        }
-
-    def with_parameters(self, parameters: Mapping[str, AnyArray]) -> "FeedForward":
-        return replace(self, **dict[str, Any](parameters))
-
-    def norms(self) -> float:
-        """‖α‖·‖β‖, β on the edges that exist."""
-        beta = np.asarray(self.hidden) * np.asarray(self.edges)
-        return float(np.linalg.norm(self.output) * np.linalg.norm(beta))
-
-    def distinct_numbers(self) -> int:
-        """Distinct values per role (hidden weights on edges, thresholds, outputs, offset)."""
-        on_edges = np.asarray(self.hidden)[self.edges > 0]
-        roles = (on_edges, self.thresholds, self.output, self.offset)
-        return sum(len(np.unique(np.asarray(values))) for values in roles)
-
-
-#: Activations by name; "power" is z^k, k given to the net.
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
-    "relu": lambda z: jnp.maximum(z, 0),
-    "clipped": lambda z: jnp.clip(z, 0, 1),
-}
-#: The arrays of a net by name.
-ARRAYS = ("hidden", "thresholds", "output", "offset")
-
-
-@final
-class ShallowNet(eqx.Module):
-    """ŷ = Σ_i a_i σ(w_iᵀx + b_i) + c, x = 1 - 2·bits.
-
-    hidden: w (q, n). thresholds: b (q,). output: a (q,). offset: c. activation: a name in
-    ACTIVATIONS, or "power". power: k of z^k. trains: names of the arrays that are trained.
-    """
-
-    hidden: Float[AnyArray, "q n"] = eqx.field(converter=keep_float64)
-    thresholds: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
-    output: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
-    offset: Float[AnyArray, ""] = eqx.field(converter=keep_float64)
-    activation: str = eqx.field(static=True, default="relu")
-    power: int = eqx.field(static=True, default=1)
-    trains: tuple[str, ...] = eqx.field(static=True, default=ARRAYS)
-
-    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
-        x = 1 - 2 * jnp.asarray(bits, jnp.result_type(float))
-        z = jnp.asarray(self.hidden) @ x + self.thresholds
-        made = z**self.power if self.activation == "power" else ACTIVATIONS[self.activation](z)
-        return jnp.asarray(self.output) @ made + self.offset
-
-    def parameters(self) -> dict[str, Float[AnyArray, "..."]]:
-        return {name: getattr(self, name) for name in self.trains}
-
-    def with_parameters(self, parameters: Mapping[str, AnyArray]) -> "ShallowNet":
-        return replace(self, **dict[str, Any](parameters))
-
     @classmethod
-    def uniform(cls, key: Key, n: int, width: int) -> "ShallowNet":
-        """ReLU; weights and thresholds uniform in ±1/√n, output and offset in ±1/√width."""
+    def uniform(cls, key: Key, n: int, width: int) -> "FeedForward":
+        """ReLU on signs; weights, thresholds uniform in ±1/√n, output and offset in ±1/√width."""
         draws = _draws(key, (width, n + 2))
         offset = _draws(jax.random.fold_in(as_key(key), 1), ())
         near, far = 1 / np.sqrt(n), 1 / np.sqrt(width)
-        return cls(near * draws[:, :n], near * draws[:, n], far * draws[:, n + 1], far * offset)
+        numbers = (near * draws[:, :n], near * draws[:, n], far * draws[:, n + 1], far * offset)
+        return cls(*numbers, signs=True)
 
     @classmethod
-    def antisymmetric(cls, key: Key, n: int, width: int) -> "ShallowNet":
-        """Clipped ReLU; pairs of equal neurons with outputs ±1, so that ŷ = 0 at the start.
+    def antisymmetric(cls, key: Key, n: int, width: int) -> "FeedForward":
+        """Clipped ReLU on signs; pairs of equal neurons with outputs ±1, so that ŷ starts at 0.
 
         Weights are fair signs over √n, thresholds uniform in ±1. width: even.
         """
@@ -146,17 +110,27 @@ class ShallowNet(eqx.Module):
             raise ValueError(f"an antisymmetric start pairs neurons; width is even, got {width}")
         draws = _draws(key, (width // 2, n + 1))
         hidden = np.where(draws[:, :n] > 0, 1.0, -1.0) / np.sqrt(n)
-        output = np.repeat([1.0, -1.0], width // 2)
-        thresholds = np.tile(draws[:, n], 2)
-        return cls(np.tile(hidden, (2, 1)), thresholds, output, np.zeros(()), "clipped")
+        output, thresholds = np.repeat([1.0, -1.0], width // 2), np.tile(draws[:, n], 2)
+        numbers = (np.tile(hidden, (2, 1)), thresholds, output, np.zeros(()))
+        return cls(*numbers, signs=True, activation="clipped")
 
     @classmethod
-    def signs(cls, key: Key, n: int, width: int, power: int) -> "ShallowNet":
-        """z^power without thresholds; weights, which train, and outputs are fair signs."""
+    def powers(cls, key: Key, n: int, width: int, k: int) -> "FeedForward":
+        """z^k on signs without thresholds; weights, which train, and outputs are fair signs."""
         draws = np.where(_draws(key, (width, n + 1)) > 0, 1.0, -1.0)
-        zero = np.zeros(())
-        hidden, output = draws[:, :n], draws[:, n]
-        return cls(hidden, np.zeros(width), output, zero, "power", power, ("hidden",))
+        numbers = (draws[:, :n], np.zeros(width), draws[:, n], np.zeros(()))
+        return cls(*numbers, signs=True, activation="power", power=k, trains=("hidden",))
+
+    def norms(self) -> float:
+        """‖α‖·‖β‖, β on the edges that exist."""
+        return float(np.linalg.norm(self.output) * np.linalg.norm(self._on_edges()))
+
+    def distinct_numbers(self) -> int:
+        """Distinct values per role (hidden weights on edges, thresholds, outputs, offset)."""
+        hidden = np.asarray(self.hidden)
+        on_edges = hidden if self.edges is None else hidden[np.asarray(self.edges) > 0]
+        roles = (on_edges, self.thresholds, self.output, self.offset)
+        return sum(len(np.unique(np.asarray(values))) for values in roles)
 
 
 def _draws(key: Key, shape: tuple[int, ...]) -> np.ndarray:

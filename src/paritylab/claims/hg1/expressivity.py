@@ -205,7 +205,7 @@ def remark9(
             gap = jax.vmap(heads)(bits) - jax.vmap(net)(bits)
             difference = max(difference, float(abs(gap).max()))
     own = HeadAttention.random(0, Parity(n, tuple(range(k))))
-    numbers, edges = own.directions.size, int(tied_network(own).edges.sum())
+    numbers, edges = own.directions.size, tied_network(own).hidden.size
 
     cell = f"n = {n}, k = {k}"
     yield at_least(f"runs of our annealed heads that reach risk 0.05, {cell}", learnt, 0.5)

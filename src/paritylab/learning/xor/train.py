@@ -1,4 +1,10 @@
-"""Learning the XOR pair: one gradient step or many, exact or from streamed rows, many runs."""
+"""Learning the XOR pair: one gradient step or many, exact or from streamed rows, many runs.
+
+At w = 0 attention is uniform, and the exact gradient in the attention weights is one number for the
+pair and one for all other positions (`first_gradient`), so a single step needs no sum over inputs.
+A gain β is the step size at which it raises the pair's score by β above the rest (`unit_step`);
+softmax then turns the lead into e^β times the weight of another position.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
