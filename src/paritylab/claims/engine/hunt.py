@@ -24,22 +24,7 @@ class Find(NamedTuple):
     fixed: Any
 
 
-def hunt(margin: Callable[[Any, Any], jax.Array], draw: Draw, **search: Any) -> Find:
-    """Minimise margin(moving, fixed) over `moving` by Adam from random draws.
-
-    margin: what a claim says is nonnegative, differentiable almost everywhere in `moving`. draw:
-    from numpy's generator to (moving, fixed), such as head directions and a pair of inputs.
-    Discrete choices belong in `fixed` and are explored by the draws alone. search: as in `hunts`.
-
-    >>> find = hunt(lambda x, shift: (x - shift) ** 2 - 1, lambda generator: (0.0, 3.0),
-    ...             starts=2, steps=400)
-    >>> round(find.margin, 3)
-    -1.0
-    """
-    return hunts(lambda moving, fixed, _: margin(moving, fixed), draw, jnp.zeros(1), **search)[0]
-
-
-def hunts(
+def hunt(
     margin: Callable[[Any, Any, Any], jax.Array],
     draw: Draw,
     cases: Any,
@@ -49,9 +34,17 @@ def hunts(
     rate: float = 0.05,
     seed: int = 0,
 ) -> list[Find]:
-    """As `hunt`, for many margins that one compiled program computes: margin(moving, fixed, case).
+    """Minimise margin(moving, fixed, case) over `moving` by Adam from random draws, for each case.
 
-    cases: arrays whose first axis counts the margins; all start from the same draws.
+    margin: what a claim says is nonnegative, differentiable almost everywhere in `moving`. draw:
+    from numpy's generator to (moving, fixed), such as head directions and a pair of inputs.
+    Discrete choices belong in `fixed` and are explored by the draws alone. cases: arrays whose
+    first axis counts the margins; all start from the same draws, in one compiled program.
+
+    >>> (find,) = hunt(lambda x, shift, case: (x - shift) ** 2 - case,
+    ...                lambda generator: (0.0, 3.0), jnp.ones(1), starts=2, steps=400)
+    >>> round(find.margin, 3)
+    -1.0
     """
     # Numbers so few are drawn by numpy: jax would compile a program for every draw.
     generator = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import HG1, Comparison, Trial, claim
-from paritylab.claims.engine.hunt import hunts
+from paritylab.claims.engine.hunt import hunt
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, repair
 from paritylab.claims.hg1.fixed_heads import (
     fixed_attention_margin,
@@ -48,7 +48,7 @@ def _searched(
     case = {"share": share, "positional": positional, "bound": np.array(bounds)}
     for n, m in trial.track(sizes):
         margin, draw = fixed_attention_margin(n, m)
-        finds = hunts(margin, draw, case, starts=starts, steps=steps, seed=trial.seed)
+        finds = hunt(margin, draw, case, starts=starts, steps=steps, seed=trial.seed)
         for (s, p), bound, find in zip(cases, bounds, finds, strict=True):
             where = f"n = {n}, m = {m}, ρ‖α‖‖β‖/n = {s:g}" + ", scores without bits" * p
             label, risk = f"smallest risk that a search finds, {where}", find.margin + bound

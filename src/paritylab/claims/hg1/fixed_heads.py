@@ -149,7 +149,7 @@ def fixed_attention_margin(
     The net is scaled to ‖α‖‖β‖ = share·n/ρ with the spectral norm of β. Half of the draws start at
     heads that look for the next one on the circle, which moves the attention most.
 
-    Returns margin(moving, fixed, case) and draw(generator) -> (moving, fixed), as `hunts` takes
+    Returns margin(moving, fixed, case) and draw(generator) -> (moving, fixed), as `hunt` takes
     them. A case has share; positional: whether scores ignore the bits and ρ is the distance of the
     two tokens; bound. B is the least attended position alone, the easiest set that contains it.
     """

@@ -61,9 +61,10 @@ def lemma17(
     smallest cosine between two gradients.
     """
     for n, k, tau, b in trial.track(cells):
-        find = hunt(
-            partial(_cosine, loss=loss, tau=tau, b=b),
+        (find,) = hunt(
+            partial(_cosine, loss=loss, b=b),
             partial(random_heads_and_inputs, k=k, n=n, inputs=2),
+            np.array([tau]),
             starts=starts,
             steps=steps,
             seed=trial.seed,
@@ -81,7 +82,7 @@ def lemma17(
     )
 
 
-def _cosine(directions: Any, pair: Any, *, loss: Callable[..., Any], tau: float, b: float) -> Any:
+def _cosine(directions: Any, pair: Any, tau: Any, *, loss: Callable[..., Any], b: float) -> Any:
     """Cosine between the first head's gradients of two inputs; 1 where one of them is 0."""
     first, second = (jax.grad(loss)(directions, x, tau=tau, b=b)[0] for x in pair)
     product = jnp.linalg.norm(first) * jnp.linalg.norm(second)

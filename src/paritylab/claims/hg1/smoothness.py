@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims import HG1, Estimate, Trial, at_most, claim, instead, repair
-from paritylab.claims.engine.hunt import hunts
+from paritylab.claims.engine.hunt import hunt
 from paritylab.claims.hg1.example_gradients import example_hessians, random_heads_and_inputs
 from paritylab.precision import float64
 from paritylab.theory import hg1
@@ -102,7 +102,7 @@ def _largest_shares(
             i: np.array([*cells[i][2:], *np.divide(_constants(*cells[i][1:]), smaller)])
             for i in mine
         }
-        finds = hunts(
+        finds = hunt(
             _room,
             partial(random_heads_and_inputs, k=k, n=n, inputs=1),
             np.array([[*facts[i], lemma] for i, lemma in cases]),

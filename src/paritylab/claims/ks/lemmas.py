@@ -39,14 +39,16 @@ def _largest_norm(
             return link(model.attention().T @ tree.tokens(signs))
         return model.generate(signs)[n:]
 
-    def minus_norm(scores: Any, signs: Any) -> Any:
+    def minus_norm(scores: Any, signs: Any, _: Any) -> Any:
         jacobian = jax.jacobian(outputs)(scores, signs)
         return -jnp.sqrt(jnp.sum(jacobian**2) + 1e-30)
 
     def draw(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         return 2 * generator.normal(size=(n + k - 1, k - 1)), generator.choice([-1.0, 1.0], n)
 
-    return -hunt(minus_norm, draw, starts=starts, steps=steps, rate=0.1, seed=seed).margin
+    once = np.zeros(1)
+    (find,) = hunt(minus_norm, draw, once, starts=starts, steps=steps, rate=0.1, seed=seed)
+    return -find.margin
 
 
 def _ascents(

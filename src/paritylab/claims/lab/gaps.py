@@ -57,7 +57,7 @@ def gap_curve(
                 total += _pull(_signs(generator, more, n), children, link)
                 drawn += more
             scores = score / abs(link_signal(n, q, link)) * total / drawn
-            found[at, run] = _found(scores, children)
+            found[at, run] = on_top(scores, children.T)
             right[at, run] = found[at, run] and _right(scores, children, link, generator)
     return GapCurve(found, right)
 
@@ -76,12 +76,13 @@ def _pull(
     return np.asarray(-signs.T @ ((link(z) - truth) * link.slope(z)) / signs.shape[1])
 
 
-def _found(scores: np.ndarray, children: np.ndarray) -> bool:
-    nodes = np.arange(len(children))
-    own = scores[children.T, nodes]
-    others = scores.copy()
-    others[children.T, nodes] = -np.inf
-    return bool((own.min(axis=0) > others.max(axis=0)).all())
+def on_top(
+    scores: Float[np.ndarray, "*runs tokens nodes"], own: Int[np.ndarray, "*runs q nodes"]
+) -> Bool[np.ndarray, "*runs"]:
+    """Whether every node's children outscore all other tokens. own: the children's places."""
+    others, least = scores.copy(), np.take_along_axis(scores, own, axis=-2).min(axis=-2)
+    np.put_along_axis(others, own, -np.inf, axis=-2)
+    return np.asarray((least > others.max(axis=-2)).all(axis=-1))
 
 
 def _right(

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note, within
 from paritylab.claims.half_points import HalfPoints, inverse, quotient, scaled
-from paritylab.claims.lab.gaps import gap_curve
+from paritylab.claims.lab.gaps import gap_curve, on_top
 from paritylab.models.chain import visible_tokens
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
@@ -112,15 +112,9 @@ def found_curve(
     sizes, flags = [int(size) for size in grid], []
     for first in range(0, runs, DRAWN):
         rows = draw(min(DRAWN, runs - first), max(sizes), first)
-        flags.append([_found(scores, rows) for scores in learner(rows, sizes, steps)])
+        found = (np.where(rows.seen, scores, -np.inf) for scores in learner(rows, sizes, steps))
+        flags.append([on_top(scores, rows.own()) for scores in found])
     return np.concatenate(flags, axis=1)
-
-
-def _found(scores: np.ndarray, rows: Rows) -> Bool[np.ndarray, " runs"]:
-    others = np.where(rows.seen, scores, -np.inf)
-    least = np.take_along_axis(others, rows.own(), axis=1).min(axis=1)
-    np.put_along_axis(others, rows.own(), -np.inf, axis=1)
-    return np.asarray((least > others.max(axis=1)).all(axis=1))
 
 
 def lead_after_one_step(draw: Draw, rows: int, runs: int) -> Float[np.ndarray, " runs"]:
