@@ -183,7 +183,7 @@ def init_variance(
     *,
     spread: Callable[[int], float] = _reviewed,
 ) -> Iterator[Any]:
-    """The XOR step needs no random start: zero works, variance 1/ln n fails on the squared loss.
+    """The XOR step needs no random start: 0 works, variance 1/ln n fails on squared loss, n ≤ 1024.
 
     A machine-made review of HG2 asks for a random start whose variance is of order 1/ln n. Against
     it: with m = 12 ln n balanced signs and the gain 2 ln n + 6 one step is right on every input,
