@@ -130,5 +130,5 @@ def interruptible():
     """The command line in a process that heeds Ctrl-C even if the test run was told to ignore it,
     as jobs in the background of a shell are."""
     listen = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    run = "from paritylab.cli import main; main(sys.argv[1:])"
+    run = "from paritylab.cli import main; main()"
     return [sys.executable, "-c", listen + run]

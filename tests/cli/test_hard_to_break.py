@@ -3,17 +3,14 @@
 import io
 import json
 import os
-import signal
 import sys
 import threading
-import time
 
 import pytest
 from tests.cli.running import run
 from tests.cli.test_bad_input import refused
 
 from paritylab.cli import main
-from paritylab.cli.app import _one_interrupt
 from paritylab.files import check_folder, write_atomically
 
 
@@ -59,18 +56,3 @@ def test_letters_that_a_terminal_lacks_are_written_plainly(elsewhere, monkeypatc
         main(["claims"])
     assert stopped.value.code == 0
     assert "hg1-mask" in old.buffer.getvalue().decode("ascii")
-
-
-def test_an_interrupt_that_python_ignores_comes_again():
-    """jax's helper of the garbage collector once swallowed Ctrl-C, and later ones were ignored."""
-
-    class Swallows:
-        def __del__(self):
-            signal.raise_signal(signal.SIGINT)
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt), _one_interrupt():
-            time.sleep(10 if Swallows() else 0)  # it is gone, and has swallowed, before the sleep
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -5,11 +5,8 @@ import os
 import re
 import signal
 import sys
-import threading
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from types import FrameType
+from contextlib import suppress
 from typing import NoReturn
 
 import typer
@@ -80,9 +77,8 @@ def main(arguments: list[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a question mark for a letter it cannot hold
     try:
-        with _one_interrupt():
-            code = app(args=arguments, prog_name="paritylab", standalone_mode=False)
-            sys.stdout.flush()
+        code = app(args=arguments, prog_name="paritylab", standalone_mode=False)
+        sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except (BrokenPipeError, SystemExit) as ending:
@@ -103,6 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(_one_line(error, arguments), BAD_INPUT if _is_bad_input(error) else INTERNAL)
     if code == INTERRUPTED:
         if is_process:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient user
             atexit.register(_leave, code)
         _fail("interrupted; finished work is saved, run the same command again to go on", code)
     sys.exit(code if isinstance(code, int) else 0)
@@ -114,40 +111,6 @@ def _leave(code: int) -> None:
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
-
-
-@contextmanager
-def _one_interrupt() -> Iterator[None]:
-    """The first Ctrl-C ends the command in good order; further ones do not break that off.
-
-    It may come while code runs whose exceptions Python ignores, such as jax's helper of the garbage
-    collector: then it is sent again.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    main_thread = threading.current_thread() is threading.main_thread()
-    if not main_thread or before is not signal.default_int_handler:
-        yield  # Somebody else, or nobody, wants to hear of Ctrl-C.
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    def again(ignored: "sys.UnraisableHookArgs") -> None:
-        if not issubclass(ignored.exc_type, KeyboardInterrupt):
-            hook(ignored)
-            return
-        signal.signal(signal.SIGINT, interrupt)
-        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
-
-    hook, sys.unraisablehook = sys.unraisablehook, again
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        sys.unraisablehook = hook
-        if signal.getsignal(signal.SIGINT) is interrupt:
-            signal.signal(signal.SIGINT, before)
 
 
 def _take_flag(arguments: list[str], flag: str) -> bool:
