@@ -143,7 +143,8 @@ def test_an_address_without_a_scheduler_is_one_line(address, monkeypatch):
     assert "\n" not in str(found.value)
 
 
-def test_another_schedulers_workers_are_used():
+@pytest.fixture
+def scheduler():
     from distributed import LocalCluster
 
     with LocalCluster(
@@ -155,5 +156,17 @@ def test_another_schedulers_workers_are_used():
         dashboard_address=None,
         scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
     ) as local:
-        done = list(cluster(local.scheduler_address)(math.sqrt, [4.0, 9.0]))
+        yield local
+
+
+def test_another_schedulers_workers_are_used(scheduler):
+    done = list(cluster(scheduler.scheduler_address)(math.sqrt, [4.0, 9.0]))
     assert sorted(each.value for each in done) == [2.0, 3.0]
+
+
+def test_a_lost_scheduler_is_one_line(scheduler):
+    results = cluster(scheduler.scheduler_address)(time.sleep, [0.3] * 20)
+    next(results)
+    scheduler.close()
+    with pytest.raises(ClusterError, match="was lost; finished work is saved, run the same"):
+        list(results)

@@ -143,12 +143,9 @@ def show_verdict(row: Row) -> None:
 
 def _write_template(file: Path | None) -> None:
     """A claim that runs, with a planted case."""
-    if file is None:
-        raise ValueError("say where to: paritylab claims new FILE")
-    if file.suffix != ".py":
-        raise ValueError(f"a claims file ends in .py, got {file.name}")
-    if file.exists():
-        raise ValueError(f"{file} exists already; choose another name")
+    if file is None or file.suffix != ".py" or file.exists():
+        taken = f"{file} exists already; " if file and file.exists() else ""
+        raise ValueError(f"{taken}give a free name that ends in .py: paritylab claims new FILE")
     check_target(file, "FILE")
     template = Path(__file__).with_name("claim_template.txt").read_text(encoding="utf-8")
     write_atomically(file, template.format(name=file.name, id=file.stem.replace("_", "-")))
