@@ -2,7 +2,6 @@
 
 import os
 import platform
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import typer
 from paritylab import __version__
 from paritylab.cli.options import DEFAULT_STORE
 from paritylab.files import user_folder
+from paritylab.sweep.provenance import versions
 
 #: A module that each extra brings, and what it is for.
 EXTRAS = {
@@ -30,9 +30,8 @@ def add_to(app: typer.Typer) -> None:
 
 def show() -> None:
     """Show versions, devices, cores, where results are kept, and what is missing."""
-    print(f"paritylab {__version__}, Python {platform.python_version()}, {platform.platform()}")
-    for name in ("jax", "jaxlib", "numpy", "scipy", "equinox", "scikit-learn"):
-        print(f"  {name} {metadata.version(name)}")
+    print(f"paritylab {__version__} on {platform.platform()}")
+    print(", ".join(f"{name} {version}" for name, version in versions().items()))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"cores: {cores}; devices: {_devices()}")
     store = Path(os.environ.get("PARITYLAB_STORE", DEFAULT_STORE))

@@ -1,12 +1,11 @@
 """From a spec to its runs: the learner it names, the data it asks for, one row per run."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from paritylab.files import module_from_file
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
@@ -141,31 +140,20 @@ def run_spec(spec: Spec, trace: int | None = None) -> Runs[Any]:
 
 
 def plain_rows(runs: Runs[Any]) -> list[Row]:
-    """Runs as rows of plain JSON values; numbers that are not finite become null."""
+    """The table of the runs, with their success, as plain JSON."""
     success = runs.recovered if runs.names_a_set else runs.solved
     assert success is not None
     return [
-        {
-            "success": bool(success[run]),
-            "solved": bool(runs.solved[run]),
-            "result": result.name.lower(),
-            "risk": finite(runs.risk[run]),
-            "error": finite(runs.error[run]),
-            "kind": runs.kind,
-            "subset": None if runs.subset[run] is None else list(runs.subset[run] or ()),
-            **{name: finite(values[run]) for name, values in runs.stats.items()},
-        }
-        for run, result in enumerate(runs.result)
+        {"success": bool(found), **{name: finite(value) for name, value in row.items()}}
+        for found, row in zip(success, runs.table(), strict=True)
     ]
 
 
 def finite(value: object) -> object:
-    """A number, flag or array as plain JSON; None where it is not finite."""
-    if isinstance(value, list):
+    """A number, flag or list as plain JSON; None where it is not finite."""
+    if isinstance(value, list | tuple):
         return [finite(each) for each in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return finite(value.tolist())
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def learners_from_file(path: str | Path) -> set[str]:

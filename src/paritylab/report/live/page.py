@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from paritylab import __version__, proofs
 from paritylab.claims.engine.recorded import recorded
-from paritylab.claims.engine.registry import registry
 from paritylab.claims.engine.verdict import Effort
 from paritylab.files import write_atomically
 from paritylab.report.page import filled
@@ -52,7 +51,7 @@ def live_page(run: dict[str, Any] | None = None, link: str = "") -> str:
     return _filled(
         "page.html.j2",
         run=None if run is None else Markup(_embedded(run)),
-        claims=registry(),
+        claims=recorded(),
         link=link,
         bits=BITS,
         counted=_number(FOLDER / "engine" / "risk.js", "COUNTED"),
