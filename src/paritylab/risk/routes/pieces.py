@@ -23,7 +23,7 @@ Labels = tuple[float, ...] | None
 SIGNS = (1.0, -1.0)
 #: Predictions at which the lab's losses may bend.
 _LEVELS = (-1.0, 1.0)
-#: Points closer than this are one knot.
+#: A crossing closer to a corner than this share of its piece is that corner.
 _SAME = 1e-12
 
 
@@ -77,16 +77,15 @@ def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pi
 
 def _with_crossings(corners: Corners) -> Corners:
     """The corners together with the points between them where the readout crosses ±1."""
-    s, values = [corners.s[:1]], [corners.values[:1]]
-    for a, b, left, right in zip(
-        corners.s[:-1], corners.s[1:], corners.values[:-1], corners.values[1:], strict=True
-    ):
-        crossed = [level for level in _LEVELS if min(left, right) < level < max(left, right)]
-        inner = sorted((a + (b - a) * (level - left) / (right - left), level) for level in crossed)
-        inner = [(x, level) for x, level in inner if min(x - a, b - x) > _SAME * (b - a)]
-        s.append(np.array([x for x, _ in inner] + [b]))
-        values.append(np.array([level for _, level in inner] + [right]))
-    return Corners(np.concatenate(s), np.concatenate(values))
+    s, values = [corners.s], [corners.values]
+    for level in _LEVELS:
+        with np.errstate(divide="ignore", invalid="ignore"):  # a flat piece crosses nothing
+            share = (level - corners.values[:-1]) / np.diff(corners.values)
+        inside = (share > _SAME) & (share < 1 - _SAME)
+        s.append((corners.s[:-1] + share * np.diff(corners.s))[inside])
+        values.append(np.full(np.count_nonzero(inside), level))
+    order = np.argsort(np.concatenate(s), kind="stable")
+    return Corners(np.concatenate(s)[order], np.concatenate(values)[order])
 
 
 def _polynomials(loss: Loss, labels: Labels) -> Float[np.ndarray, "3 rows 3"]:
