@@ -95,23 +95,6 @@ def lattice(case: Case) -> RouteRisk:
     return risk_through_outer(statistic.loss, float(np.sum(chances * parts)), error, exact=True)
 
 
-def is_lattice(case: Case) -> bool:
-    """Whether the weights have few distinct values; for values only, without slopes.
-
-    A glance at a few positions spares most calls the sort over all of them.
-    """
-    if case.slopes:
-        return False
-    few = case.weights[:: max(1, case.problem.n // 64)]
-    some = len(np.unique(_rounded(few))) <= MAX_GROUPS + case.problem.k
-    return some and groups_of(case.weights, case.problem) is not None
-
-
-def _rounded(weights: np.ndarray) -> np.ndarray:
-    """Weights that differ by rounding only become equal."""
-    return np.asarray(np.round(weights / max(weights.max(initial=0.0), 1e-300), 13))
-
-
 def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] | None:
     """Positions grouped by equal weight and bias, or None if the counts have too many states.
 
@@ -119,11 +102,9 @@ def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] 
     """
     hidden = problem.k if isinstance(problem, Junta) else 0
     others = np.flatnonzero(problem.indicator == 0) if hidden else np.arange(problem.n)
-    rounded = _rounded(weights[others])
-    if len(np.unique(rounded)) > MAX_GROUPS:
-        return None
+    shares = weights[others] / max(weights[others].max(initial=0.0), 1e-300)
     # Weight and bias in one number: numpy sorts complex numbers by both parts.
-    keys = rounded + 1j * problem.probabilities[others]
+    keys = np.round(shares, 13) + 1j * problem.probabilities[others]
     _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
     states = math.prod(int(count) + 1 for count in counts)
     if len(counts) > MAX_GROUPS or states > MAX_STATES >> hidden:
