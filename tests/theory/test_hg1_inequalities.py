@@ -128,3 +128,19 @@ def test_the_excess_risk_law_for_heads_on_the_set(n, subset, b):
     if b and k != 2:
         spilled = np.exp(-norm * (1 - np.cos(2 * np.pi / n)) / tau)
         assert excess == pytest.approx(first_order(k, b) * spilled, rel=5e-3)
+
+
+def test_flipping_a_neglected_bit_moves_a_head_by_no_more_than_the_repair_allows():
+    """g²(2(1-cg)² + 4c²) ≤ 4 on the unit square, the step that makes 2 serve as the diameter."""
+    g, c = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
+    assert np.max(g**2 * (2 * (1 - c * g) ** 2 + 4 * c**2)) <= 4
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_descent_factor_follows_from_the_three_bounds(k):
+    """With every bound of the proof met by equality and orthogonal slopes, ½‖∇L‖² = μL."""
+    n, c2, losses = 3, 0.7, np.linspace(0.1, 2.0, 8)
+    moved = 64 * losses * 2 * c2**2 / (k * n) ** 2
+    paired = 64 * k**2 * c2**2 / n**2 * losses
+    half = np.minimum(moved, paired).sum() / 4**n / 2
+    assert hg1.descent_factor(n, k, c2) * losses.mean() == pytest.approx(half)

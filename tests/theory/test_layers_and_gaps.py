@@ -52,7 +52,10 @@ def test_levels_have_steps_of_their_own():
     assert steps[-1].eta == 0  # two tokens are its children already
     etas = [step.eta for step in steps]
     assert etas == sorted(etas, reverse=True)
-    assert rows_for_hidden_chain(64, 32) < rows_for_hidden_chain(64, 32, staged=True)
+    half = level_steps(64, 32, rows_for_hidden_chain(64, 32))
+    assert sum(step.broken for step in half) == pytest.approx(np.log(2), rel=0.05)
+    staged = level_steps(64, 32, 8000, staged=True)
+    assert sum(step.broken for step in staged) > sum(step.broken for step in steps)
 
 
 def test_odds_of_a_shown_chain_double_until_the_chain_is_likelier_than_an_answer():

@@ -24,14 +24,11 @@ def least_pair_risk(minority: _Share) -> _Share:
     return least
 
 
-def risk_without_bit(
-    probability: Float[np.ndarray, " inputs"], bit: int, noise: float = 0.0
-) -> float:
+def risk_without_bit(probability: Float[np.ndarray, " inputs"], bit: int) -> float:
     """Least squared-hinge risk of any function that cannot see one bit of B.
 
     probability: of every input, numbered by its binary digits. With q the probability of the bit
-    given the others this is E 4q'(1-q'), q' = q(1-ν) + (1-q)ν: 1 for uniform inputs, 0 where the
-    others determine the bit and nothing is flipped.
+    given the others this is E 4q(1-q): 1 for uniform inputs, 0 where the others determine the bit.
 
     >>> risk_without_bit(np.full(8, 1 / 8), 1)
     1.0
@@ -40,9 +37,7 @@ def risk_without_bit(
     without = inputs[inputs >> bit & 1 == 0]
     pair = np.stack([probability[without], probability[without | 1 << bit]])
     mass = pair.sum(axis=0)
-    share = pair[1] / np.maximum(mass, 1e-300)
-    flipped = share * (1 - noise) + (1 - share) * noise
-    return float(mass @ least_pair_risk(flipped))
+    return float(mass @ least_pair_risk(pair[1] / np.maximum(mass, 1e-300)))
 
 
 def zigzag_jet(s: Numbers, k: int, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

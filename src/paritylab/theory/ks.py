@@ -179,12 +179,12 @@ def tolerated_error(n: int, k: int, score: float, link: AbstractLink) -> Tolerat
     return Tolerated(TIPPED / 2 * per_score, per_score / (2 * link.curvature))
 
 
-def samples_for_every_pair(n: int, k: int, share: float = 0.5) -> float:
-    """N at which one teacher-forced step finds every pair for that share of targets.
+def samples_for_every_pair(n: int, k: int) -> float:
+    """N at which one teacher-forced step finds every pair for half of the targets.
 
-    Σ_m P_m = ln(1/share) over the nodes, with P_m = E[1 - Φ(SNR + ξ)^(M-2)] the chance that one of
+    Σ_m P_m = ln 2 over the nodes, with P_m = E[1 - Φ(SNR + ξ)^(M-2)] the chance that one of
     M - 2 others outscores the children, whose common noise is ξ. SNR is about √(N/2M). For large n
-    nearly Σ_m M·Q(√(N/2M)/√2) = ln(1/share), which counts a node with several rivals several times.
+    nearly Σ_m M·Q(√(N/2M)/√2) = ln 2, which counts a node with several rivals several times.
 
     >>> [round(samples_for_every_pair(n, n // 2) / n) for n in (1024, 4096, 16384)]
     [112, 142, 172]
@@ -192,7 +192,7 @@ def samples_for_every_pair(n: int, k: int, share: float = 0.5) -> float:
     law = row_law(tokens_seen(n, k, "token"), COSINE)
 
     def missed(samples: float) -> float:
-        return (k - 1) * float(np.mean(chance_to_miss(law, samples))) + float(np.log(share))
+        return (k - 1) * float(np.mean(chance_to_miss(law, samples))) - float(np.log(2))
 
     return float(brentq(missed, 1, 1e4 * n))
 

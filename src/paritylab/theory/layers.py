@@ -9,10 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from paritylab.models.links import AbstractLink, CosineLink
-from paritylab.theory.ks import LOST, TIPPED, least_error, row_law
-
-COSINE = CosineLink()
+from paritylab.models.links import AbstractLink
+from paritylab.theory.ks import COSINE, LOST, TIPPED, least_error, row_law
 
 
 class LevelStep(NamedTuple):
@@ -63,14 +61,11 @@ def level_steps(
     return tuple(reversed(made))
 
 
-def rows_for_hidden_chain(
-    n: int, k: int, link: AbstractLink = COSINE, *, staged: bool = False, share: float = 0.5
-) -> float:
-    """N at which the best step on every level breaks no node for that share of targets."""
+def rows_for_hidden_chain(n: int, k: int) -> float:
+    """N at which the best step on every level breaks no node for half of the targets."""
 
     def excess(log_rows: float) -> float:
-        rows = float(np.exp(log_rows))
-        broken = sum(step.broken for step in level_steps(n, k, rows, link, staged=staged))
-        return float(np.log(max(broken, 1e-300) / -np.log(share)))
+        broken = sum(step.broken for step in level_steps(n, k, float(np.exp(log_rows))))
+        return float(np.log(max(broken, 1e-300) / np.log(2)))
 
     return float(np.exp(brentq(excess, np.log(10 * n), np.log(1e5 * n), xtol=1e-3)))
