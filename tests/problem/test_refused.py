@@ -48,7 +48,7 @@ REFUSED = [
     (lambda: random_tree(0, 64, 12), "8 and 16"),
     (lambda: random_tree(0, 64, 3), "2 and 4"),
     (lambda: random_tree(0, 64, 1), "2 and 4"),
-    (lambda: random_tree(0, 8, 16), "at most 8, got 16"),
+    (lambda: random_tree(0, 8, 16), "between 0 and n=8, got 16"),
     (lambda: as_bits([0, 2]), "got 2"),
     (lambda: as_bits([0.5]), "got 0.5"),
     (lambda: as_bits([float("nan")]), "got nan"),

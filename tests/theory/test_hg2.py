@@ -48,11 +48,10 @@ def test_few_numbers_are_near_few_pairs(rank):
 def test_weights_within_the_error_have_the_angle_the_bound_counts_on():
     """Weights near a pair, by enumeration: right within e on every input, so cos² is large."""
     n, error = 8, 0.5
-    rng = np.random.default_rng(1)
+    rng, places = np.random.default_rng(1), np.arange(n)
     signs = np.array(list(itertools.product([1.0, -1.0], repeat=n)))
-    g = np.where(np.arange(n) < 2, 0.5, 0) + rng.normal(size=(20_000, n)) * rng.choice(
-        [0.02, 0.1, 0.3], (20_000, 1)
-    ) * (np.arange(n) < rng.integers(2, n + 1, (20_000, 1)))
+    sizes = rng.choice([0.02, 0.1, 0.3], (20_000, 1)) * (places < rng.integers(2, 9, (20_000, 1)))
+    g = 0.5 * (places < 2) + sizes * rng.normal(size=(20_000, n))
     errors = np.abs(1 - 2 * (g @ signs.T) ** 2 + signs[:, 0] * signs[:, 1]).max(axis=1)
     right = g[errors <= error]
     assert len(right) > 300

@@ -7,6 +7,7 @@ import abc
 import numbers
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TypedDict
 
 import jax
@@ -146,11 +147,12 @@ def checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
     members = sorted(whole("a position", j) for j in subset)
     if len(members) > n:
         raise ValueError(f"k must be at most n={n}, got k={len(members)} positions")
-    for position, following in zip(members, [*members[1:], None], strict=True):
+    for position in members:
         if not 0 <= position < n:
             raise ValueError(f"positions must be in 0..{n - 1}, got {position}")
-        if position == following:
-            raise ValueError(f"positions must not repeat, got {position} twice")
+    for first, second in pairwise(members):
+        if first == second:
+            raise ValueError(f"positions must not repeat, got {first} twice")
     return tuple(members)
 
 

@@ -34,7 +34,12 @@ class ParityTree:
     def __post_init__(self) -> None:
         object.__setattr__(self, "leaves", tuple(int(leaf) for leaf in self.leaves))
         Parity(self.n, self.leaves)
-        check_power_of_two(self.k, self.n)
+        below = 1 << (max(self.k, 2).bit_length() - 1)
+        if self.k != below:
+            raise ValueError(
+                f"the chain of thought needs k = 2, 4, 8, …, got k={self.k}; nearest: {below} and "
+                f"{2 * below}"
+            )
 
     @property
     def k(self) -> int:
@@ -94,7 +99,6 @@ def random_tree(key: Key, n: int, k: int) -> ParityTree:
     >>> random_tree(0, 16, 4).k
     4
     """
-    check_power_of_two(k, n)
     return ParityTree(n, random_parity(key, n, k).subset)
 
 
@@ -117,16 +121,12 @@ def level_ends(n: int, k: int) -> tuple[int, ...]:
     return tuple(int(end) for end in n + np.cumsum([0, *sizes]))
 
 
-def check_power_of_two(k: int, n: int) -> None:
-    """The chain needs k = 2^v ≥ 2; the message names the two nearest values."""
-    k = whole("k", k)
-    below = 1 << (max(k, 2).bit_length() - 1)
-    if k != below:
-        raise ValueError(
-            f"the chain of thought needs k = 2, 4, 8, …, got k={k}; nearest: {below} and "
-            f"{2 * below}"
-        )
-    whole("k", k, most=n)
+def token_masks(tree: ParityTree) -> list[int]:
+    """The set of inputs whose product each token is, as a bit mask."""
+    masks = [1 << j for j in range(tree.n)]
+    for left, right in tree.children:
+        masks.append(masks[left] ^ masks[right])
+    return masks
 
 
 def token_products(
@@ -139,12 +139,9 @@ def token_products(
     >>> token_products(ParityTree(3, (0, 2)), most=1).tolist()
     [1, 2, 4, 5]
     """
-    masks = [1 << j for j in range(tree.n)]
-    for left, right in tree.children:
-        masks.append(masks[left] ^ masks[right])
-    found = {0}
+    masks, found = token_masks(tree)[:below], {0}
     for size in range(1, most + 1):
-        for chosen in combinations(masks[:below], size):
+        for chosen in combinations(masks, size):
             found.add(int(np.bitwise_xor.reduce(chosen)))
     return np.array(sorted(found - {0}))
 

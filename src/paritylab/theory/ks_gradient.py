@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from paritylab.models.links import AbstractLink
 from paritylab.precision import float64
-from paritylab.problem.tree import ParityTree, level_ends
+from paritylab.problem.tree import ParityTree, level_ends, token_masks
 
 #: P(root = r, marked token = t, sum of all tokens) by (r, t).
 _Marked = dict[tuple[int, int], np.ndarray]
@@ -193,10 +193,7 @@ def trivial_fours(tree: ParityTree, below: int) -> TrivialFours:
     >>> trivial_fours(ParityTree(4, (0, 1, 2, 3)), 7)
     TrivialFours(total=181, paired=133, chained=48, most=31)
     """
-    masks = [np.uint64(1 << j) for j in range(tree.n)]
-    for left, right in tree.children:
-        masks.append(masks[left] ^ masks[right])
-    tokens = np.array(masks[:below])
+    tokens = np.array(token_masks(tree)[:below], dtype=np.uint64)
     pairs = (tokens[:, None] ^ tokens[None, :]).ravel()
     values, counts = np.unique(pairs, return_counts=True)
     places = np.minimum(np.searchsorted(values, pairs), values.size - 1)
