@@ -1,17 +1,18 @@
-"""Bad input is one line that says what is wrong, and exit code 2: all attempts in one table."""
+"""Bad input is one line that says what is wrong, and exit code 2: all attempts in two tables."""
 
 import os
-import re
 import shlex
 
 import pytest
-from tests.cli.running import run
+from tests.cli.running import refused
 
 HUGE, LONG = "9" * 400, "x" * 400
 GRID = 'learner = "heads"\nruns = 4\nblock = 2\n[problem]\nn = [6, 8]\nk = 2\n'
 
 #: What is typed after `paritylab`, and words of the answer.
-LINES = """
+LINES = f"""
+{LONG} | No such command
+dance | dance
 check no-such-claim | no claim 'no-such-claim'
 check hg1-masc | did you mean hg1-mask?
 check --record --seed 1 | --record runs
@@ -27,19 +28,24 @@ report | --from
 report --from rows.json | --out
 report --from none.json --out x | none.json
 report --from /dev/zero --out x | ordinary
+report --from rows.json --out folder-link | symbolic link
 claims --json lost.svg | symbolic link
-dance | dance
+claims new x.txt | ends in .py
+claims new taken.py | exists already
 discover missing.csv --target y | is now `xorfind table`
-xor missing.txt | is now `xorfind bits`
+xor --threshold quick é\u2028\x1b[31m | is now `xorfind bits`
 apply missing.json missing.csv | is now `xorfind apply`
 live --from missing.npz | missing.npz
 live --from rows.json | rows.json
+live --from . | got .
+live --out lost.svg | symbolic link
+live --out pipe | --out
+live --out {LONG} | too long
 train heads --n 0 | n must be at least 1
+train heads --n {HUGE} | n must be a whole number below 2⁶³
 train heads --n 1000000000 | this machine has
-train heads --k 99 | k must be between 0 and n=12
-train heads --heads 0 | heads must be at least 1
 train heads --heads 100000 --n 1000000 | smaller sizes
-train heads --samples 0 | samples must be at least 1
+train heads --k 99 | k must be between 0 and n=12
 train heads --preset best | 'best' is not one of
 train heads --restarts 2 | --restarts belongs to --preset anneal
 train heads --tau n/0 | division by zero
@@ -55,12 +61,11 @@ train heads --figure x.bmp | a figure file ends in
 train heads --figure lost.svg | symbolic link
 train xor --n 2 | n ≥ 3
 train xor --n 1000000000 --samples 1000 | needs about
-train xor --gain -5 | gain must be above 0
+train xor --gain nan | gain must be
 train xor --positions balanced --n 65 | even n
 train chain --n 4194304 --k 2097152 | needs about
 train chain --k 12 | nearest: 8 and 16
 train chain --steps 5 | --steps belongs to --mode levels or direct
-train chain --mode levels --epsilon 3 | epsilon must be below 2
 sweep run nothing-named | nothing-named
 sweep run missing.toml | missing.toml
 sweep run binary.toml | not a sweep
@@ -72,50 +77,42 @@ sweep plot --store none.db | no store none.db
 sweep export | say where to
 sweep export --csv a/b.csv | existing folder
 """
-CASES = [line.split(" | ") for line in LINES.strip().splitlines()]
-CASES += [
-    [f"train heads --n {HUGE}", "n must be a whole number below 2⁶³"],
-    [f"train heads --preset {LONG}", "is not one of"],
-    [f"live --out {LONG}", "too long"],
-    ["xor --threshold quick é\u2028\x1b[31m", "xorfind bits"],
-]
 
 
 @pytest.fixture
 def desk(elsewhere):
     """Files that the lines name."""
     (elsewhere / "taken").write_text("")
+    (elsewhere / "taken.py").write_text("")
     (elsewhere / "rows.json").write_text("[]")
     (elsewhere / "broken.db").write_bytes(b"not a database" * 200)
     (elsewhere / "binary.toml").write_bytes(b"\xff\xfe\x00learner")
     (elsewhere / "lost.svg").symlink_to("nowhere")
+    (elsewhere / "folder").mkdir()
+    (elsewhere / "folder-link").symlink_to("folder")
+    os.mkfifo(elsewhere / "pipe")
     return elsewhere
 
 
-def refused(capsys, *arguments):
-    """The one line of a refusal."""
-    code, out, err = run(capsys, *arguments)
-    assert (code, out) == (2, ""), err
-    *remarks, line = err.splitlines()
-    assert all(re.fullmatch("loading|.* at work for .* s", each) for each in remarks)
-    assert line.startswith("paritylab: ")
-    assert "\x1b" not in line
-    assert len(line) < 400
-    return line
+def contents(folder):
+    return sorted(path.relative_to(folder) for path in folder.rglob("*"))
 
 
-@pytest.mark.parametrize(("command", "words"), CASES, ids=lambda text: text[:60])
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [line.split(" | ") for line in LINES.strip().split("\n")],
+    ids=lambda text: text[:60],
+)
 def test_bad_input_is_one_line_and_exit_2(capsys, desk, command, words):
-    before = sorted(os.listdir(desk))
+    before = contents(desk)
     assert words in refused(capsys, *shlex.split(command))
-    assert sorted(os.listdir(desk)) == before  # nothing was made, nothing followed a link
+    assert contents(desk) == before  # nothing was made, nothing followed a link
 
 
 #: A change of GRID, and words of the answer.
 GRIDS = [
     ('learner = "heads"\n', "", "lacks 'learner'"),
-    ("[problem]\nn = [6, 8]\nk = 2", "", "lacks 'problem'"),
-    ('"heads"', "", "grid.toml is not a sweep"),
+    ('"heads"', "", "not readable TOML"),
     ('"heads"', "3", "learner must be a name, got 3"),
     ('"heads"', '"haeds"', "did you mean 'heads'"),
     ('"heads"', '"elimination"', "give the number of samples"),
@@ -123,7 +120,9 @@ GRIDS = [
     ("runs = 4", "runs = 2000000000", "at most 1,000,000 blocks"),
     ("block = 2", "block = 0", "block must be at least 1"),
     ("block = 2", "width = 0", "unknown key"),
-    ("block = 2", "block = 2\nseed = 4294967296", "seed must be at most 4294967295"),
+    ("block = 2", "block = 2\nseed = 4294967296", "seed must be"),
+    ("[problem]\nn = [6, 8]\nk = 2", "", "lacks 'problem'"),
+    ("[problem]\nn = [6, 8]\nk = 2", "problem = []", "nothing to run"),
     ("n = [6, 8]", "n = []", "n is an empty list"),
     ("n = [6, 8]", 'n = ["six"]', "n must be a whole number, got 'six'"),
     ("n = [6, 8]", "n = {a = 1}", "plain value"),
@@ -139,7 +138,6 @@ GRIDS = [
     ("\nk = 2", "\nk = 2\n[settings]\ntau = -1.0", "tau must be positive"),
     ("\nk = 2", '\nk = 2\n[settings]\ntua = "1/n"', "did you mean 'tau'"),
     ("\nk = 2", '\nk = 2\n[settings]\npreset = "best"', "unknown preset of heads 'best'"),
-    ("[problem]\nn = [6, 8]\nk = 2", "problem = []", "nothing to run"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""A figure from every builder and from plain series; the style's colours; the words beside."""
+"""A figure from every builder and from plain series; its intervals, ticks and colours."""
 
 import itertools
 import json
@@ -43,12 +43,10 @@ BUILDERS = {
         "marks": [{"axis": "x", "at": 0.2}],
     },
     "bars": Bars.of_rates(RATES, y="share", marks=[Mark(0.5, "half")]),
-    "bars without intervals": Bars({"a": 1.0, "b": 20.0}, y="numbers", log="y"),
     "bars of equal height": Bars({"a": 0.0, "b": 0.0}, y="numbers"),
     "numbers that are none": SideBySide(
         [
             Lines([Line("a", [1, np.nan, 3], [np.nan, np.inf, 2.0])], x="n", y="risk", log="y"),
-            Lines([Line("a", [1, 2], [np.nan, np.nan])], x="n", y="share"),
             Bars({"a": np.nan, "b": 1.0}, y="share of runs"),
             Heatmap([[np.nan, np.nan], [0.5, 2.0]], x="a", y="b"),
         ]
@@ -60,13 +58,9 @@ BUILDERS = {
 }
 
 
-def journey(builder):
-    return json.loads(json.dumps(plain(as_series(builder)), allow_nan=False))
-
-
 @pytest.mark.parametrize("builder", BUILDERS.values(), ids=BUILDERS)
 def test_every_builder_is_drawn_after_a_journey_through_json(builder):
-    series = journey(builder)
+    series = json.loads(json.dumps(plain(as_series(builder)), allow_nan=False))
     text = svg(series)
     assert ET.fromstring(text).get("aria-label") == describe(series)
     for each in (text, *panels(series)):
@@ -76,32 +70,42 @@ def test_every_builder_is_drawn_after_a_journey_through_json(builder):
         assert not re.search(r"style=|#[0-9a-f]{6}|NaN|inf\b", inside)
 
 
+def test_words_of_a_figure_are_printable_text():
+    nasty = "=cmd()\x1b[31m$x_{$\u202e\n<b>&"
+    text = svg(Bars({nasty: 0.5}, y=nasty, caption=nasty).series())
+    assert not re.search(r"\x1b|<b>", text)
+    ET.fromstring(text)
+
+
+def test_series_of_other_kinds_are_refused_and_none_is_no_picture():
+    with pytest.raises(TypeError, match="a claim yields"):
+        as_series(7)
+    with pytest.raises(ValueError, match="phases, benchmarks, functions"):
+        in_tab(LINES, "other")
+    assert (svg({}), panels({})) == (None, [])
+
+
 def test_rates_are_drawn_with_their_intervals():
     assert "90 % [60, 98]" in svg(BUILDERS["bars"].series())
-    (axes,) = draw(BUILDERS["bars"].series()).axes
-    (spans,) = axes.collections
-    ends = [part[:, 0] for part in spans.get_segments()]
-    assert np.allclose(ends, [(rate.low, rate.high) for rate in RATES.values()])
-    (axes,) = draw(LINES.series()).axes
-    (whiskers,) = axes.collections
-    assert np.allclose([part[:, 1] for part in whiskers.get_segments()], [(0.4, 0.6), (0.5, 0.7)])
+    wanted = {"bars": (0, [(rate.low, rate.high) for rate in RATES.values()])}
+    wanted["lines"] = (1, [(0.4, 0.6), (0.5, 0.7)])
+    for name, (axis, intervals) in wanted.items():
+        (axes,) = draw(BUILDERS[name].series()).axes
+        (whiskers,) = axes.collections
+        assert np.allclose([part[:, axis] for part in whiskers.get_segments()], intervals)
+
+
+def test_values_that_cannot_be_placed_are_left_out():
+    series = Lines([Line("a", [1, 2, 3], [0.0, 1.0, 2.0])], x="n", y="risk", log="y").series()
+    (axes,) = draw(series).axes
+    assert np.isnan(axes.lines[0].get_ydata()).tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize(
     ("values", "log"),
-    [
-        ([1, 2, 3, 4], ""),
-        ([2, 3, 4], ""),
-        ([20, 100, 1000, 10_000], "x"),
-        ([64, 65, 66, 1_000_000], "x"),
-        ([1e-30, 1], "x"),
-        ([0.31, 0.46], "x"),
-        ([-2.0, 2.0], ""),
-        ([0.96, 1.04], ""),
-        ([0.0, 7.0], ""),
-    ],
+    [([2, 3, 4], ""), ([0.96, 1.04], ""), ([64, 65, 66, 1_000_000], "x"), ([0.31, 0.46], "x")],
 )
-def test_ticks_do_not_collide_and_sizes_that_are_apart_are_ticks(values, log):
+def test_ticks_do_not_collide_and_are_whole_for_whole_sizes(values, log):
     figure = draw(Lines([Line("a", values, values)], x="n", y="y", log=log).series())
     (axes,) = figure.axes
     figure.draw_without_rendering()
@@ -111,28 +115,8 @@ def test_ticks_do_not_collide_and_sizes_that_are_apart_are_ticks(values, log):
     assert 1 < len({*names}) == len(names)
     boxes = [tick.label1.get_window_extent() for tick in ticks]
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
-    if values == [20, 100, 1000, 10_000]:
-        assert names == ["20", "100", "1,000", "10k"]
     if all(isinstance(value, int) for value in values):
         assert all(tick.get_loc() % 1 == 0 for tick in ticks)
-
-
-def test_whiskers_that_are_moved_aside_stay_inside_the_plot():
-    rates = [Rate(3, 10), Rate(9, 10)]
-    lines = [Line.of_rates(name, [64, 1024], rates) for name in ("one", "two")]
-    (axes,) = draw(Lines(lines, x="n", y="share", log="x").series()).axes
-    axes.figure.draw_without_rendering()
-    low, high = axes.get_xlim()
-    assert 32 < low < 64
-    assert 1024 < high < 2048
-    left, right = (line.get_window_extent().x0 for line in axes.lines)
-    assert axes.bbox.x0 < left < right < axes.bbox.x1
-
-
-def test_values_that_cannot_be_placed_are_left_out():
-    series = Lines([Line("a", [1, 2, 3], [0.0, 1.0, 2.0])], x="n", y="risk", log="y").series()
-    (axes,) = draw(series).axes
-    assert np.isnan(axes.lines[0].get_ydata()).tolist() == [True, False, False]
 
 
 def linear(colour):
@@ -171,29 +155,10 @@ def test_colours_stand_out_and_colour_blind_readers_tell_them_apart(name):
         assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 15
 
 
-def test_dicts_are_series_already_and_other_things_are_refused():
-    assert as_series({"kind": "lines"}) == {"kind": "lines"}
-    with pytest.raises(TypeError, match="a claim yields"):
-        as_series(7)
-    with pytest.raises(ValueError, match="phases, benchmarks, functions"):
-        in_tab(LINES, "other")
-    assert svg({}) is None
-    assert panels({}) == []
-
-
-def test_words_of_a_figure_are_printable_text():
-    nasty = "=cmd()\x1b[31m$x_{$\u202e\n<b>&"
-    text = svg(Bars({nasty: 0.5}, y=nasty, caption=nasty).series())
-    assert "\x1b" not in text
-    assert "<b>" not in text
-    ET.fromstring(text)
-
-
 def test_figures_are_saved_by_the_end_of_their_name_and_twice_the_same(tmp_path):
     for name in ("a.svg", "a.pdf", "a.png"):
         save_figure(LINES.series(), tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1000
-    save_figure(BUILDERS["side by side"].series(), tmp_path / "b.pdf")
     assert svg(LINES.series()) == (tmp_path / "a.svg").read_text()
     with pytest.raises(ValueError, match=r"\.svg, \.pdf or \.png"):
         figure_format(tmp_path / "a.gif")
