@@ -112,7 +112,7 @@ def test_bad_input_is_one_line_and_exit_2(capsys, desk, command, words):
 #: A change of GRID, and words of the answer.
 GRIDS = [
     ('learner = "heads"\n', "", "lacks 'learner'"),
-    ('"heads"', "", "not readable TOML"),
+    ('"heads"', "", "not a sweep"),
     ('"heads"', "3", "learner must be a name, got 3"),
     ('"heads"', '"haeds"', "did you mean 'heads'"),
     ('"heads"', '"elimination"', "give the number of samples"),

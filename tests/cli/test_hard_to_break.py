@@ -1,17 +1,18 @@
-"""Attempts that once broke the lab: each is one clear line now, or simply works."""
+"""Outputs, terminals and signals that once broke the lab."""
 
+import errno
 import io
 import json
 import os
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from tests.cli.running import run
-from tests.cli.test_bad_input import refused
 
 from paritylab.cli import main
-from paritylab.files import check_folder, write_atomically
+from paritylab.files import check_folder, check_target, write_atomically
 
 
 def test_a_pipe_is_written_to_and_stays_a_pipe(capsys, elsewhere):
@@ -25,27 +26,37 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(capsys, elsewhere):
     assert (elsewhere / "pipe").is_fifo()
 
 
-def test_links_are_never_followed(capsys, elsewhere):
-    (elsewhere / "real").write_text("mine")
-    (elsewhere / "link").symlink_to("real")
-    (elsewhere / "lost").symlink_to("nowhere")
-    (elsewhere / "folder").mkdir()
-    (elsewhere / "folder-link").symlink_to("folder")
-    for name in ("link", "lost"):
-        assert "symbolic link" in refused(capsys, "claims", "--json", name)
-        with pytest.raises(ValueError, match="a link or no ordinary file"):
-            write_atomically(elsewhere / name, "theirs")
-    assert (elsewhere / "real").read_text() == "mine"
-    assert not (elsewhere / "nowhere").exists()
-    with pytest.raises(ValueError, match="symbolic link; name the folder itself"):
-        check_folder(elsewhere / "folder-link", "--report")
-    check_folder(elsewhere / "folder" / "new", "--report")
+def test_a_descriptor_of_ones_own_is_written_to_where_it_stands(elsewhere):
+    """/dev/stdout of a redirected command is a link to a file, which must not be replaced."""
+    with open(elsewhere / "log", "wb") as stream:
+        stream.write(b"before ")
+        stream.flush()
+        target = Path(f"/dev/fd/{stream.fileno()}")
+        check_target(target, "--json")
+        write_atomically(target, "after")
+    assert (elsewhere / "log").read_text() == "before after"
+
+
+def test_outputs_are_replaced_in_whole_and_links_are_never_followed(elsewhere, monkeypatch):
+    real, link = elsewhere / "real", elsewhere / "link"
+    real.write_text("mine")
+    link.symlink_to("real")
+    with pytest.raises(ValueError, match="a link or no ordinary file"):
+        write_atomically(link, "theirs")
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "replace", full)
+        with pytest.raises(ValueError, match="real: the disk is full"):
+            write_atomically(real, "theirs")
+    assert real.read_text() == "mine"
+    assert sorted(os.listdir()) == ["link", "real"]  # no half of a file is left
+    write_atomically(real, "yours")
+    assert real.read_text() == "yours"
     with pytest.raises(ValueError, match=r"there is no folder .*/new to make deep in"):
-        check_folder(elsewhere / "folder" / "new" / "deep", "--report")
-    (elsewhere / "rows.json").write_text("[]")
-    line = refused(capsys, "report", "--from", "rows.json", "--out", "folder-link")
-    assert "symbolic link" in line
-    assert list((elsewhere / "folder").iterdir()) == []
+        check_folder(elsewhere / "new" / "deep", "--report")
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, "the disk is full")
 
 
 def test_letters_that_a_terminal_lacks_are_written_plainly(elsewhere, monkeypatch):

@@ -9,7 +9,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
@@ -82,9 +82,7 @@ def stand_ins() -> Iterator[None]:
         "device": lambda: "cpu",
         "versions": lambda: {"python": "3"},
     }
-    with ExitStack() as stack:
-        for name, value in instead.items():
-            stack.enter_context(mock.patch.object(runner, name, value))
+    with mock.patch.multiple(runner, **instead):
         yield
 
 
@@ -111,6 +109,7 @@ def start(plan: Plan, most: int | None = None) -> int:
 
 
 def drive(plan: Plan) -> int:
+    """Run the sweep of a plan, noting each block that was computed; the exit code."""
     log = os.open(plan.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 
     def note(spec: Spec, computed: bool) -> None:
@@ -172,17 +171,20 @@ def inspect(plan: Plan, tally: Tally, complete: bool = False) -> None:
 
 
 def workers_of(pid: int) -> list[int]:
-    """Worker processes of a driver; multiprocessing keeps a helper of its own beside them."""
+    """Worker processes of a driver; multiprocessing keeps a helper of its own as well."""
     found = []
-    try:
+    with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in map(int, (task / "children").read_text().split()):
                 line = Path(f"/proc/{child}/cmdline").read_bytes()
                 if b"spawn_main" in line or b"loky.backend.popen_loky_posix" in line:
                     found.append(child)
-    except OSError:
-        pass
     return found
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a driver is over; it stays there to be asked for its exit code."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def kill(pid: int) -> bool:

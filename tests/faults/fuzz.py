@@ -13,62 +13,49 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import typer
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from tests.faults.drivers import Tally, new_folder
 
+from paritylab.cli.app import app, main
+
 CODES = {0, 1, 2, 3, 130}
 SECONDS = 20
-ROOT = Path(__file__).resolve().parents[2]
+VALUES = [
+    *("0", "-1", "1", "2", "12", "1e400", "nan", "inf", "0.5", "1/n", "n/0", "x", "", "-", "."),
+    *("no.db", "rows.json", "grid.toml", "local", "dask", "quick", "hg1", "tcp://", "é\u2028"),
+]
+#: Options that open a browser or write into the package.
+LEFT_OUT = {"--open", "--record"}
+GRID = 'learner = "xor"\nruns = 4\nblock = 2\n[problem]\nn = [16]\n[settings]\nwidth = [20]\n'
+ROWS = Path(__file__).resolve().parents[2] / "docs" / "rows.json"
 
 
 class Accepted(BaseException):
     """Raised in place of long work: the input was taken."""
 
 
-_COMMANDS = {
-    "train heads": ["--n", "--k", "--noise", "--samples", "--steps", "--eta", "--tau", "--heads"],
-    "train xor": ["--n", "--width", "--eta", "--samples", "--gain", "--positions"],
-    "train chain": ["--n", "--k", "--samples", "--mode"],
-    "train layers": ["--n", "--k", "--samples", "--gates", "--schedule"],
-    "sweep run": ["--store", "--effort", "--engine", "--cluster", "--file"],
-    "sweep status": ["--store"],
-    "sweep export": ["--store", "--csv", "--parquet"],
-    "sweep plot": ["--store", "--out", "--effort"],
-    "check": ["--paper", "--effort", "--seed", "--jobs", "--store", "--json", "--file"],
-    "report": ["--from", "--out"],
-    "claims": ["--json"],
-    "claims new": ["--json"],
-    "prove": ["--file", "--json"],
-    "live": ["--from", "--out", "--run"],
-    "info": ["--json"],
-}
-VALUES = [
-    *("0", "-1", "1", "2", "12", "1e400", "nan", "inf", "0.5", "1/n", "n/0", "x", "", "-", "."),
-    *("no.db", "rows.json", "grid.toml", "local", "dask", "quick", "hg1", "tcp://", "é\u2028"),
-]
+def _commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command by its words, with its options: name and whether it takes a value."""
+    for name, each in getattr(command, "commands", {}).items():
+        yield from _commands(each, (*words, name))
+    if not hasattr(command, "commands"):
+        options = {each.opts[0]: not getattr(each, "is_flag", False) for each in command.params}
+        kept = options.keys() - LEFT_OUT
+        yield words, {name: options[name] for name in sorted(kept) if name.startswith("--")}
 
 
 @st.composite
-def _lines(draw: st.DrawFn) -> list[str]:
-    command = draw(st.sampled_from(sorted(_COMMANDS)))
-    words = command.split()
+def _lines(draw: st.DrawFn, commands: dict[tuple[str, ...], dict[str, bool]]) -> list[str]:
+    words = draw(st.sampled_from(sorted(commands)))
+    line, options = [*words], commands[words]
     value = st.one_of(st.sampled_from(VALUES), st.text(max_size=8).filter(lambda t: "\0" not in t))
-    for option in draw(st.lists(st.sampled_from(_COMMANDS[command]), max_size=3, unique=True)):
-        words += [option, draw(value)]
-    words += draw(st.lists(value, max_size=2))
-    if command == "sweep run":
-        words.append("--dry-run")
-    return words + draw(st.lists(st.sampled_from(["--quiet", "--debug"]), max_size=1))
-
-
-GRID = """learner = "xor"
-runs = 4
-block = 2
-[problem]
-n = [16]
-[settings]
-width = [20]
-"""
+    if options:
+        for option in draw(st.lists(st.sampled_from([*options]), max_size=3, unique=True)):
+            line += [option, draw(value)] if options[option] else [option]
+    line += draw(st.lists(value, max_size=2))
+    line += ["--dry-run"] if words == ("sweep", "run") else []
+    return line + draw(st.lists(st.sampled_from(["--quiet", "--debug"]), max_size=1))
 
 
 @st.composite
@@ -82,80 +69,76 @@ def _scrambled(draw: st.DrawFn, text: str) -> str:
     return text
 
 
+@st.composite
+def _rows(draw: st.DrawFn, whole: str) -> str:
+    """A row with junk in place of one of its values."""
+    (row,) = json.loads(whole)
+    junk = st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=5), st.just([]))
+    row[draw(st.sampled_from(sorted(row)))] = draw(st.one_of(junk, st.just({"x": [1, "y"]})))
+    return json.dumps([row])
+
+
 def command_lines(count: int, parent: Path) -> Tally:
     """Whole command lines in this process; long work is taken for done."""
     tally = Tally("fuzzed command lines")
-    with place(parent), _no_long_work():
-        _each(count, _lines(), lambda line: judge(line, tally))
+    commands = dict(_commands(typer.main.get_command(app)))
+    with _place(parent), _no_long_work():
+        _each(count, _lines(commands), lambda line: _judge(line, tally))
     return tally
 
 
 def files(count: int, parent: Path) -> Tally:
-    """Files of sweeps and of verdict rows with a few letters changed."""
-    tally, lines = (
-        Tally("fuzzed files"),
-        {
-            "grid.toml": ["sweep", "run", "grid.toml", "--dry-run"],
-            "rows.json": ["report", "--from", "rows.json", "--out", "page"],
-        },
-    )
+    """Files of sweeps, looked at, and of verdict rows, made into a page."""
+    tally = Tally("fuzzed files")
+    lines = {
+        "grid.toml": ["sweep", "run", "grid.toml", "--dry-run"],
+        "rows.json": ["report", "--from", "rows.json", "--out", "page"],
+    }
 
     def one(case: tuple[str, str]) -> None:
         name, text = case
         Path(name).write_bytes(text.encode("utf-8", "surrogatepass"))
-        judge(lines[name], tally, text)
+        _judge(lines[name], tally, text)
 
-    with place(parent), _no_long_work():
-        scrambled = {"grid.toml": _scrambled(GRID), "rows.json": _scrambled(_one_row())}
-        cases = [st.tuples(st.just(name), text) for name, text in scrambled.items()]
-        _each(count, st.one_of(cases), one)
+    with _place(parent):
+        row = Path("rows.json").read_text()
+        sweeps, rows = _scrambled(GRID), st.one_of(_scrambled(row), _rows(row))
+        files = (st.tuples(st.just("grid.toml"), sweeps), st.tuples(st.just("rows.json"), rows))
+        _each(count, st.one_of(*files), one)
     return tally
 
 
 def _each(count: int, cases: st.SearchStrategy[Any], one: Callable[[Any], None]) -> None:
-    @settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        derandomize=True,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(cases)
-    def run(case: Any) -> None:
-        one(case)
-
-    run()
+    usual: dict[str, Any] = {"deadline": None, "database": None, "derandomize": True}
+    usual |= {"phases": [Phase.generate], "suppress_health_check": list(HealthCheck)}
+    settings(max_examples=count, **usual)(given(cases)(one))()
 
 
-def judge(line: list[str], tally: Tally, text: str = "") -> None:
+def _judge(line: list[str], tally: Tally, text: str = "") -> None:
     """Run a command line here; count it if it is ugly, hangs, or ends with an unknown code."""
     tally.attempts += 1
     code, err = _run(line)
-    ugly = "Traceback" in err and "--debug" not in line
-    if ugly or code not in CODES:
-        harm = "hangs" if str(code).startswith("TimeoutError") else "tracebacks or codes"
-        tally.harm[harm] += 1
+    if code not in CODES or ("Traceback" in err and "--debug" not in line):
+        tally.harm["hangs" if code == "TimeoutError" else "tracebacks and codes"] += 1
         if tally.harm.total() <= 6:
-            said = " ".join(err.strip().splitlines()[-1:])
-            tally.notes[f"{' '.join(line)!r} {text!r}"[:160] + f" → {code}: {said[:160]}"] += 1
+            last = " ".join(err.strip().splitlines()[-1:])
+            tally.notes[f"{line} {text!r}"[:160] + f" → {code}: {last[:160]}"] += 1
 
 
 def _run(arguments: list[str]) -> tuple[int | str, str]:
-    from paritylab.cli import main
-
-    out, err = io.StringIO(), io.StringIO()
+    """The exit code, or the name of what was raised instead, and the errors said."""
+    err = io.StringIO()
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(SECONDS)
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
             main(arguments)
     except SystemExit as stopped:
         return (stopped.code if isinstance(stopped.code, int) else 0), err.getvalue()
     except Accepted:
-        return 0, err.getvalue()
+        pass
     except BaseException as error:
-        return f"{type(error).__name__}: {error}", err.getvalue()
+        return type(error).__name__, f"{err.getvalue()}\n{error}"
     finally:
         signal.alarm(0)
     return 0, err.getvalue()
@@ -166,32 +149,23 @@ def _late(number: int, frame: object) -> None:
 
 
 @contextlib.contextmanager
-def place(parent: Path) -> Iterator[Path]:
+def _place(parent: Path) -> Iterator[None]:
     """A working folder of its own with a few files that command lines may name."""
     folder = new_folder(parent)
-    (folder / "rows.json").write_text(_one_row())
+    smallest = min(json.loads(ROWS.read_text()), key=lambda row: len(json.dumps(row)))
+    (folder / "rows.json").write_text(json.dumps([smallest]))
     (folder / "grid.toml").write_text(GRID)
     with contextlib.chdir(folder), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        yield folder
-
-
-def _one_row() -> str:
-    rows = json.loads((ROOT / "docs" / "rows.json").read_text())
-    return json.dumps([min(rows, key=lambda row: len(json.dumps(row)))])
+        yield
 
 
 @contextlib.contextmanager
 def _no_long_work() -> Iterator[None]:
-    """Training, checking, searching and drawing count as done once they would begin."""
-    places = [
-        "paritylab.sweep.runner.kept_runs",
-        "paritylab.sweep.runner.run_sweep",
-        "paritylab.claims.check",
-        "paritylab.report.write_report",
-        "paritylab.proofs.verify",
-    ]
+    """Training, checking, proving and drawing count as done once they would begin."""
+    places = ("sweep.runner.kept_runs", "sweep.runner.run_sweep", "claims.check")
+    places += ("report.write_report", "proofs.verify")
     with contextlib.ExitStack() as stack:
         for place in places:
-            stack.enter_context(mock.patch(place, side_effect=Accepted))
+            stack.enter_context(mock.patch(f"paritylab.{place}", side_effect=Accepted))
         yield

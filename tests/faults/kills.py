@@ -1,6 +1,5 @@
 """SIGKILL at random moments: to drivers, to workers, and to two drivers on one store."""
 
-import os
 import random
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from tests.faults.drivers import (
     Tally,
     ending,
     finish,
+    has_ended,
     inspect,
     kill,
     new_folder,
@@ -18,8 +18,9 @@ from tests.faults.drivers import (
     workers_of,
 )
 
-#: Seconds after which a driver of each engine is killed at the latest.
+#: Seconds after which a driver of each engine is killed at the latest, and between two workers.
 _LONGEST = {"serial": 0.12, "processes": 0.6, "dask": 4.0}
+_BETWEEN = {"processes": 0.15, "dask": 0.6}
 
 
 def drivers(engine: str, kills: int, parent: Path) -> Tally:
@@ -27,11 +28,11 @@ def drivers(engine: str, kills: int, parent: Path) -> Tally:
     tally, draw = Tally(f"driver killed, {engine}"), random.Random(f"{engine}{kills}")
     while tally.attempts < kills:
         plan = Plan(new_folder(parent), engine, blocks=120 if engine == "dask" else 60)
-        for _ in range(6 if engine == "dask" else 12):
-            if tally.attempts >= kills:
-                break
+        for _ in range(min(6 if engine == "dask" else 12, kills - tally.attempts)):
             pid = start(plan)
-            _sleep(draw.uniform(0, _LONGEST[engine]), pid)
+            deadline = time.monotonic() + draw.uniform(0, _LONGEST[engine])
+            while time.monotonic() < deadline and not has_ended(pid):
+                time.sleep(0.005)
             tally.attempts += kill(pid)
             ending(pid)
             inspect(plan, tally)
@@ -42,17 +43,16 @@ def drivers(engine: str, kills: int, parent: Path) -> Tally:
 def workers(engine: str, kills: int, parent: Path) -> Tally:
     """Kill workers of a running sweep; blocks that died too often are run again at the end."""
     tally, draw = Tally(f"worker killed, {engine}"), random.Random(f"w{engine}{kills}")
-    between, sweeps = {"processes": 0.15, "dask": 0.6}[engine], 0
+    sweeps = 0
     while tally.attempts < kills:
         plan = Plan(new_folder(parent), engine, blocks=150, pause=0.02)
         pid, sweeps = start(plan), sweeps + 1
         # In every third sweep workers are killed while they start as well.
         early = sweeps % 3 == 0
-        while tally.attempts < kills and not _has_ended(pid):
-            time.sleep(draw.uniform(0, 2 * between))
-            if (early or (plan.log.exists() and plan.log.stat().st_size)) and (
-                running := workers_of(pid)
-            ):
+        while tally.attempts < kills and not has_ended(pid):
+            time.sleep(draw.uniform(0, 2 * _BETWEEN[engine]))
+            begun = plan.log.exists() and plan.log.stat().st_size
+            if (early or begun) and (running := workers_of(pid)):
                 tally.attempts += kill(draw.choice(running))
         code = ending(pid)
         # Workers that died again and again while starting: one line, goes on later.
@@ -80,15 +80,3 @@ def rivals(pairs: int, parent: Path) -> Tally:
         tally.harm[f"exit codes {sorted(codes)}"] += bool(codes - {0, -9})
         finish(plan, tally)
     return tally
-
-
-def _has_ended(pid: int) -> bool:
-    """Whether a driver is over; it stays there to be asked for its exit code."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _sleep(seconds: float, pid: int) -> None:
-    """Not longer than the driver runs."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and not _has_ended(pid):
-        time.sleep(min(0.02, max(0.0, deadline - time.monotonic())))

@@ -9,7 +9,6 @@ const {
   engine_xor: xor,
   engine_chain: chain,
   engine_statistics: statistics,
-  engine_formula: formula,
   engine_landscape: landscape,
   engine_own: own,
 } = globalThis.paritylab;
@@ -61,10 +60,6 @@ const answers = {
       value,
       error,
     };
-  },
-  formula: ([text, x]) => {
-    const tree = formula.parse(text, ["s"]);
-    return { value: formula.compiled(tree)(x), slope: formula.slopeNow(), python: formula.pythonOf(tree) };
   },
   surface: ([settings, size]) => plain(landscape.surface({ ...landscape.PROVED, ...settings }, size)),
   traps: ([size, heights, tau]) => {

@@ -101,24 +101,6 @@ def test_values_that_cannot_be_placed_are_left_out():
     assert np.isnan(axes.lines[0].get_ydata()).tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("values", "log"),
-    [([2, 3, 4], ""), ([0.96, 1.04], ""), ([64, 65, 66, 1_000_000], "x"), ([0.31, 0.46], "x")],
-)
-def test_ticks_do_not_collide_and_are_whole_for_whole_sizes(values, log):
-    figure = draw(Lines([Line("a", values, values)], x="n", y="y", log=log).series())
-    (axes,) = figure.axes
-    figure.draw_without_rendering()
-    low, high = axes.get_xlim()
-    ticks = [tick for tick in axes.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
-    names = [tick.label1.get_text() for tick in ticks]
-    assert 1 < len({*names}) == len(names)
-    boxes = [tick.label1.get_window_extent() for tick in ticks]
-    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
-    if all(isinstance(value, int) for value in values):
-        assert all(tick.get_loc() % 1 == 0 for tick in ticks)
-
-
 def linear(colour):
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     return np.array([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts])

