@@ -9,7 +9,7 @@ from rich.console import Console
 from tests.report.rows import row
 
 from paritylab.cli import console
-from paritylab.cli.check import _COLUMNS, _cells, _summaries
+from paritylab.cli.check import _COLUMNS, _cells
 
 ROWS = [
     row(id="hg1-attention-bounds", paper="hg1", status="corrected", seconds=12.3),
@@ -36,13 +36,6 @@ def test_pipes_get_aligned_text_that_no_terminal_obeys(capsys):
         "a         b",
         f"one       {'x' * 200}",
         "\\x1b[31m  15 %",
-    ]
-
-
-def test_every_paper_has_a_line():
-    assert _summaries(ROWS) == [
-        "HG1: 2 tested: 1 corrected, 1 undecided (25 s)",
-        "KS: 1 tested: 1 holds (12 s)",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Outputs, terminals and signals that once broke the lab."""
+"""Outputs and terminals that once broke the lab."""
 
 import errno
 import io

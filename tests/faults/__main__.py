@@ -28,7 +28,6 @@ def parts(share: float, folder: Path) -> Iterator[Tally]:
             yield kills.drivers(engine, n(drivers), folder)
             if workers:
                 yield kills.workers(engine, n(workers), folder)
-        yield kills.rivals(n(20), folder)
         yield disk.full(n(20), folder)
     yield fuzz.command_lines(n(1000), folder)
     yield fuzz.files(n(1000), folder)

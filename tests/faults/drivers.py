@@ -45,15 +45,13 @@ class Tally:
 class Plan:
     """A sweep: its engine, its blocks, and the folder of its log and errors.
 
-    pause: seconds that a block takes. rivals: two drivers share the store. disk: where the store
-    is, if not in the folder.
+    pause: seconds that a block takes. disk: where the store is, if not in the folder.
     """
 
     folder: Path
     engine: str = "serial"
     blocks: int = 60
     pause: float = 0.002
-    rivals: bool = False
     disk: Path | None = None
 
     @property
@@ -161,8 +159,7 @@ def inspect(plan: Plan, tally: Tally, complete: bool = False) -> None:
     tally.harm["duplicates"] += len(found) - len(set(found))
     if complete:
         tally.harm["lost"] += len(set(specs) - set(found))
-        if not plan.rivals:  # who may both compute a block, of which one copy is kept
-            tally.harm["duplicates"] += len(noted) - len(set(noted))
+        tally.harm["duplicates"] += len(noted) - len(set(noted))
     errors = plan.folder / "errors"
     text = errors.read_text(errors="replace") if errors.exists() else ""
     tally.harm["tracebacks"] += text.count("Traceback")

@@ -62,21 +62,3 @@ def workers(engine: str, kills: int, parent: Path) -> Tally:
         inspect(plan, tally)
         finish(plan, tally)
     return tally
-
-
-def rivals(pairs: int, parent: Path) -> Tally:
-    """Two drivers on one new store at once; in every second pair one of them is killed."""
-    tally, draw = Tally("two drivers on one store"), random.Random(pairs)
-    for number in range(pairs):
-        plan = Plan(new_folder(parent), blocks=30, rivals=True)
-        pids = [start(plan)]
-        time.sleep(draw.choice([0, draw.uniform(0, 0.05)]))
-        pids.append(start(plan))
-        if number % 2:
-            time.sleep(draw.uniform(0, 0.1))
-            kill(draw.choice(pids))
-        codes = {ending(pid) for pid in pids}
-        tally.attempts += 1
-        tally.harm[f"exit codes {sorted(codes)}"] += bool(codes - {0, -9})
-        finish(plan, tally)
-    return tally

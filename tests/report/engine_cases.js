@@ -4,7 +4,6 @@ const {
   engine_problem: problem,
   engine_models: models,
   engine_theory: theory,
-  engine_risk: risk,
   engine_heads: heads,
   engine_xor: xor,
   engine_chain: chain,
@@ -33,22 +32,6 @@ const answers = {
     theory.usualWidth(n),
     theory.medianWorstError(n, k, 20),
   ],
-  zigzag: ([weights, subset, loss]) => {
-    const g = Float64Array.from(weights);
-    const flags = problem.indicator(g.length, subset);
-    const found = risk.zigzagRisk(g, flags, subset.length, loss);
-    return { ...found, gradient: plain(found.gradient) };
-  },
-  cosine: ([weights, subset]) => {
-    const flags = problem.indicator(weights.length, subset);
-    const found = risk.minusLogCorrelation(weights, flags);
-    return {
-      correlation: risk.correlation(weights, flags),
-      risk: risk.cosineRisk(weights, flags, subset.length),
-      value: found.value,
-      gradient: plain(found.gradient),
-    };
-  },
   run: ([settings]) => {
     const run = heads.finish(heads.startRun(settings));
     const { directions, found, recovered, solved, risk: value, error } = heads.lookAt(run);

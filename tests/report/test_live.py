@@ -120,16 +120,6 @@ def test_a_hostile_address_shows_the_usual_view(visit):
     assert page.locator("img").count() == 0
 
 
-def test_the_temperature_has_the_scale_one_over_n_squared(visit):
-    page = visit("#heads.procedure=paper&heads.start=hidden")
-    press(page, "heads", "Rewind")
-    assert "largest attention 0.557" in said(page, "heads")
-    assert "1/n^2" in enter(page, "heads", "temperature τ", "nonsense")
-    enter(page, "heads", "temperature τ", "1/n^2")
-    until(lambda: said(page, "heads").startswith("End"))
-    assert "risk 0, largest attention 1." in said(page, "heads")
-
-
 @pytest.mark.parametrize(
     ("view", "demo"),
     [
@@ -152,14 +142,6 @@ def test_every_scene_has_its_line_of_python(visit, view, demo):
         digits, power = re.search(r"= ([\d.]*\d)(?:·10⁻(\w+))?", text).groups()
         loss = float(digits) * 10.0 ** -int((power or "⁰").translate(PLAIN))
         assert runs.risk[0] == pytest.approx(loss, rel=0.1)  # other inputs are judged there
-
-
-def test_heads_at_the_proved_minimum_stay(visit):
-    page = visit("#heads.n=8&heads.hidden=0,3&heads.procedure=paper&heads.start=stuck")
-    assert "heads point at 1, 6 (hidden are 0, 3); risk 1.81" in said(page, "heads")
-    assert python_of(page, "heads").risk[0] == pytest.approx(1.81, abs=0.005)
-    page = visit("#heads.n=9&heads.start=stuck")  # not what is proved
-    assert page.locator("#heads select").nth(1).input_value() == "random"
 
 
 def test_something_moves_above_the_fold_and_can_be_stopped(visit):

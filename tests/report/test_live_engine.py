@@ -31,7 +31,7 @@ from paritylab.problem.sampling import draw_signs
 from paritylab.proofs.checker import CERTIFICATES
 from paritylab.report.live.page import FOLDER
 from paritylab.report.live.runs import page_positions
-from paritylab.risk import enumerated_risk, population_gradient, population_risk, population_risks
+from paritylab.risk import enumerated_risk, population_risk
 from paritylab.statistics import rate_interval
 from paritylab.theory.hg2 import median_worst_error
 
@@ -101,87 +101,37 @@ def test_small_laws_agree(engine):
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-def attentions(n, k, count):
-    """Attention of k random heads at random temperatures, some with norms far from 1: s (n,), B."""
-    generator = np.random.default_rng(1)
-    for _ in range(count):
-        subset = np.sort(generator.choice(n, k, replace=False))
-        directions = generator.normal(size=(k, 2)) * np.exp(generator.normal(size=(k, 1)))
-        scores = directions @ Circle(n).table.T / n ** generator.uniform(-1.5, 1)
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        attention = powers / powers.sum(axis=1, keepdims=True)
-        yield attention, Parity(n, tuple(subset.tolist()))
-
-
-def zigzag_risks(engine, given, loss):
-    """What the engine says of each attention, and the lab of all."""
-    found = engine("zigzag", [[a.sum(axis=0).tolist(), p.subset, loss] for a, p in given])
-    weights = np.stack([attention.sum(axis=0) for attention, _ in given])
-    return found, population_risks(weights, [problem for _, problem in given], loss=loss)
-
-
-@pytest.mark.parametrize(
-    ("n", "k", "loss"), [(19, 3, "squared_hinge"), (11, 2, "mean_hinge_squared")]
-)
-def test_zigzag_over_every_input_agrees_to_1e_9(engine, n, k, loss):
-    # Odd sizes: on even ones alternating inputs sit exactly on a kink, where any slope is right.
-    given = list(attentions(n, k, 80))
-    found, own = zigzag_risks(engine, given, loss)
-    assert {each["route"] for each in found} == {"half-sums"}
-    np.testing.assert_allclose([each["value"] for each in found], own.values, atol=1e-9)
-    for each, (attention, problem) in list(zip(found, given, strict=True))[::5]:
-        gradient = population_gradient(attention, problem, loss=loss).gradient[0]
-        # A constant moves nothing, because Σ g is fixed: at s = k a loss may have a kink.
-        assert np.ptp(np.array(each["gradient"]) - gradient) < 1e-9
-
-
-def test_the_series_keeps_within_its_stated_error(engine):
-    given = [*attentions(29, 3, 8), (np.full((3, 29), 1 / 29), Parity(29, (0, 1, 2)))]
-    found, own = zigzag_risks(engine, given, "squared_hinge")
-    assert {each["route"] for each in found} == {"series"}
-    assert own.kind == "exact"
-    values, errors = np.array([[each["value"], each["error"]] for each in found]).T
-    assert (np.abs(values - own.values) <= errors + own.errors).all()
-    assert np.median(errors) < 1e-3
-
-
-def test_the_cos_law_agrees_to_1e_9(engine):
-    given = [case for n, k in ((5, 2), (20, 3), (100, 4)) for case in attentions(n, k, 12)]
-    cases = [[a.sum(axis=0).tolist(), p.subset] for a, p in given]
-    for (attention, problem), found in zip(given, engine("cosine", cases), strict=True):
-        own = population_risk(attention, problem, readout="cos")
-        assert abs(found["risk"] - own.value) < 1e-9
-        product = population_risk(attention, problem, readout="cos", loss="correlation")
-        assert abs(found["correlation"] + product.value) < 1e-9
-        if abs(found["correlation"]) > 1e-6:
-            own = population_gradient(attention, problem, readout="cos", loss="log_correlation")
-            assert abs(found["value"] - own.risk.value) < 1e-9
-            np.testing.assert_allclose(found["gradient"], own.gradient[0], rtol=1e-9, atol=1e-9)
-
-
 LEARNERS = {"paper": Heads.paper, "code": Heads.code, "annealed": Annealed.without_moves}
 
 
 @pytest.mark.parametrize(
     ("procedure", "problem", "runs", "steps"),
     [
-        *((procedure, Parity(12, (2, 5, 9)), 25, 1) for procedure in LEARNERS),
+        *((procedure, Parity(11, (2, 5, 9)), 40, 2) for procedure in LEARNERS),
+        ("paper", Parity(29, (0, 1, 2)), 8, 0),  # too many inputs: the page adds up a series
+        ("annealed", Parity(100, (2, 3, 30, 45)), 8, 2),
         ("annealed", Parity(20, (2, 7, 12)), 32, 1500),
         ("code", Parity(8, (1, 5)), 12, 2000),
         pytest.param("annealed", Parity(60, (2, 3, 30, 45)), 8, 1500, marks=pytest.mark.slow),
         pytest.param("paper", Parity(8, (1, 5)), 12, 1000, marks=pytest.mark.slow),
     ],
 )
-def test_whole_runs_end_in_the_same_decision(engine, procedure, problem, runs, steps):
+def test_runs_end_at_the_same_risk_and_in_the_same_decision(
+    engine, procedure, problem, runs, steps
+):
     own = learn(LEARNERS[procedure](steps=steps), Population(problem), runs=runs, key=4)
     shared = {"n": problem.n, "subset": problem.subset, "procedure": procedure, "steps": steps}
     found = engine("run", [[{**shared, "seed": 4, "run": run}] for run in range(runs)])
-    ends = [own.model(run).directions for run in range(runs)]
     assert [tuple(each["found"]) for each in found] == own.subset
     assert [each["recovered"] for each in found] == own.recovered.tolist()
     assert [each["solved"] for each in found] == own.solved.tolist()
-    if steps == 1:
-        np.testing.assert_allclose([each["directions"] for each in found], ends, atol=1e-9)
+    if steps <= 2:  # rounding grows on the way
+        for run, each in enumerate(found):
+            model = own.model(run)
+            np.testing.assert_allclose(each["directions"], model.directions.ravel(), atol=1e-9)
+            risk = population_risk(model, problem)
+            assert abs(each["value"] - risk.value) <= each["error"] + risk.error + 1e-9
+            assert each["error"] < 0.02
 
 
 N, WIDTH, PAIR = 16, 24, (3, 10)
