@@ -34,11 +34,10 @@ class Tally:
     notes: Counter = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        listed = (
-            ", ".join(f"{count} {what}" for what, count in each.items() if count) or "none"
-            for each in (self.harm, self.notes)
-        )
-        return " | ".join([self.name, str(self.attempts), *listed])
+        def listed(counts: Counter) -> str:
+            return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "none"
+
+        return f"{self.name} | {self.attempts} | {listed(self.harm)} | {listed(self.notes)}"
 
 
 @dataclass(frozen=True)
