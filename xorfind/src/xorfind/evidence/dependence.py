@@ -243,9 +243,8 @@ def _distinct(
 ) -> tuple[np.ndarray, Dependence] | None:
     """One of each set of equal rows, if there are many more of them than columns that do not depend
     on each other would make: for a parity that fits every row, which leaves no residual."""
-    packed = np.ascontiguousarray(np.packbits(bits, axis=1))
-    keys = packed.view(f"V{packed.shape[1]}").ravel()
-    _, ids, count = np.unique(keys, return_inverse=True, return_counts=True)
+    keys = np.packbits(bits, axis=1)
+    _, ids, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     share = bits.mean(axis=0)
     equal = float(np.exp(np.log(share**2 + (1 - share) ** 2).sum()))
     expected, seen = len(bits) ** 2 / 2 * equal, float((count * (count - 1.0)).sum() / 2)

@@ -1,5 +1,6 @@
 """From a table to a matrix of bits, with notes on what happened to its columns."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -185,7 +186,7 @@ def _coded(
             if high is None:
                 high = max(int(numbers.max()).bit_length() - 1, low)
             cuts = [Coding(name, bit=bit) for bit in range(low, high + 1)]
-        elif numbers is not None and _is_genotype(numbers) and _given(name, choices) is None:
+        elif _is_genotype(numbers) and _given(name, choices) is None:
             notes.cut.append(name)
             cuts = [Coding(name, above=at, cut=True) for at in _CUTS]
         else:
@@ -194,14 +195,14 @@ def _coded(
                 notes.thresholds.append(coding.phrase)
             made.append((coding, bits))
             continue
-        made += [(cut, cut.of_numbers(numbers)) for cut in cuts]
+        made += [(cut, cut.of_numbers(np.asarray(numbers))) for cut in cuts]
     distinct_names([coding.name for coding, _ in made], "the table with the bits asked for")
     matrix = np.array([bits for _, bits in made], np.uint8).reshape(len(made), notes.rows).T
     return [coding for coding, _ in made], np.ascontiguousarray(matrix)
 
 
-def _is_genotype(numbers: np.ndarray) -> bool:
-    return np.array_equal(np.unique(numbers), _GENOTYPE)
+def _is_genotype(numbers: np.ndarray | None) -> bool:
+    return numbers is not None and np.array_equal(np.unique(numbers), _GENOTYPE)
 
 
 def _given(name: str, choices: Choices) -> float | None:
@@ -316,14 +317,15 @@ def as_choices(
 
 
 def _parsed_bits(text: str) -> tuple[str, tuple[int | None, int]]:
+    """The column, its highest bit, None for all, and its lowest."""
     column, colon, ends = text.rpartition(":")
     if not colon:
         return text, (None, 0)
-    high, dash, low = ends.partition("-")
-    if not (high.isdecimal() and (low.isdecimal() if dash else True)):
+    if not re.fullmatch(r"\d+(-\d+)?", ends, re.ASCII):
         raise ValueError(f"--bits takes COLUMN or COLUMN:HI-LO such as address:25-6, got {text!r}")
-    top, bottom = int(high), int(low) if dash else int(high)
-    if not 0 <= bottom <= top < 64:
+    top, *rest = map(int, ends.split("-"))
+    bottom = rest[0] if rest else top
+    if not bottom <= top < 64:
         raise ValueError(f"--bits: HI-LO must be within 63-0, the higher first, got {ends!r}")
     return column, (top, bottom)
 
