@@ -256,7 +256,7 @@ class Answer:
     @property
     def noise_rate(self) -> float:
         """Share of the rows that do not fit."""
-        return 1 - self.agreement
+        return (self.rows - self.best.fitting) / self.rows
 
     @property
     def p_value(self) -> float:

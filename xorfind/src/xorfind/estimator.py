@@ -65,10 +65,9 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         A column of numbers with more than two values is cut at its median, with a warning.
         """
-        from xorfind.solvers.solving import check_search, solve
+        from xorfind.solvers.solving import solve
 
         X, y = validate_data(self, X, y, accept_sparse="csc", ensure_min_samples=2)
-        check_search(self.method, self.alpha, self.budget, self.k, X.shape[1])
         check_classification_targets(y)
         generator = check_random_state(self.random_state)
         weights, stay = _sampled(sample_weight, X, generator)

@@ -73,7 +73,7 @@ class LabelledRows:
         return self._groups[column]
 
     def interchangeable(self, column: int) -> tuple[int, ...]:
-        """A kept column, and those that it stands for."""
+        """A kept column, and those that are equal or opposite to it."""
         same, opposite = self._groups[column]
         return column, *same, *opposite
 
@@ -91,7 +91,7 @@ class LabelledRows:
 
     @cached_property
     def _groups(self) -> dict[int, Twins]:
-        """Every kept column with those it stands for."""
+        """Every kept column with those that are equal or opposite to it."""
         # Complemented where the first row is 1, opposites become equal, and constants zero.
         complement = (self._packed[:, :1] & np.uint64(1)).astype(bool)
         all_rows = packed(np.ones((1, self.rows), np.uint8))

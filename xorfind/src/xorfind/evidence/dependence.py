@@ -60,8 +60,8 @@ class RowsUsed(NamedTuple):
 
     @property
     def too_few(self) -> bool:
-        """Whether so few are left of similar rows that a parity cannot be told from what resembles
-        it. Copies do not matter: without them nothing is lost."""
+        """Whether so few are left of similar rows that a parity and what resembles it look alike.
+        Copies do not matter: without them nothing is lost."""
         return Dependence.FAMILIES in self.why and self.used < FEWEST_LEFT
 
 

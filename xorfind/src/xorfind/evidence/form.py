@@ -77,7 +77,7 @@ class Finer(NamedTuple):
 
 
 class Form(NamedTuple):
-    """What labels depend on beside a parity, and a function that fits better; None: nothing."""
+    """What labels depend on besides a parity, and a function that fits better; None: nothing."""
 
     rest: Rest | None = None
     better: Better | None = None

@@ -29,7 +29,7 @@ HALVINGS = 12
 
 
 def _check(n: int, k: int, noise: float, alpha: float, power: float = 0.5) -> None:
-    """One line for what is no problem of this kind."""
+    """One clear error for numbers out of range."""
     whole("k", k, 1, whole("n", n, 1, MOST_BITS))
     for name, value in (("noise", noise), ("alpha", alpha), ("power", power)):
         check_kind(name, value, numbers.Real, "a number")

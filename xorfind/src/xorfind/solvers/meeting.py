@@ -27,7 +27,7 @@ def meeting(task: Task) -> Candidates:
     if task.k is not None:
         return fitting_by_size(task, [task.k])
     possible = possible_sizes(task)
-    # One size beyond what the rows could support is looked at: what fits there is told.
+    # One size beyond what the rows could support is looked at: what fits there is reported.
     sizes = range(1, min(len(possible) + 1, task.table.distinct) + 1)
     return fitting_by_size(task, sizes, stop_at_any=True)
 
