@@ -70,7 +70,7 @@ def _read(kind: Any, data: Any, where: str) -> Any:
 
 
 def _fits(kind: Any, data: Any) -> bool:
-    """Whether a value without parts is of its kind; True is no number."""
+    """Whether a value without parts is of its kind; True is not a number."""
     if kind is float:
         number = isinstance(data, int | float) and not isinstance(data, bool)
         return number or data in ("inf", "-inf")

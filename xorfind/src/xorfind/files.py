@@ -55,7 +55,7 @@ def check_target(path: Path, option: str) -> None:
     if path.is_symlink():
         raise ValueError(f"{option}: {path} is a symbolic link; name the file itself")
     if path.exists() and not path.is_file():
-        raise ValueError(f"{option}: {path} is no ordinary file")
+        raise ValueError(f"{option}: {path} is not an ordinary file")
     if not os.access(folder, os.W_OK):
         raise ValueError(f"{option}: the folder {folder} is not writable")
 

@@ -91,7 +91,7 @@ def _sentences(answer: Answer) -> list[str]:
 
 
 def rest_text(rest: Rest, target: str) -> str:
-    """What the label depends on besides the parity."""
+    """What else the label depends on, given the parity."""
     text = f"beyond the parity, {target} depends on {', '.join(_names(rest.columns))}"
     if not rest.xor:
         return text

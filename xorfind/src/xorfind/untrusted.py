@@ -26,7 +26,7 @@ def read_bytes(path: str | Path, largest: int = LARGEST_TEXT, begins: bytes = b"
         facts = Path(path).stat()  # not to wait for the other end of a pipe
         if not stat.S_ISREG(facts.st_mode):
             folder = stat.S_ISDIR(facts.st_mode)
-            raise ValueError("it is a folder" if folder else "it is no ordinary file")
+            raise ValueError("it is a folder" if folder else "it is not an ordinary file")
         if facts.st_size > largest:
             raise ValueError(f"it has {facts.st_size:,} bytes, more than {largest:,}")
         with Path(path).open("rb") as stream:

@@ -38,8 +38,8 @@ def test_bits_in_the_order_written(columns, text, bytewise, values):
     ("text", "message"),
     [
         ("nowhere[3]", "no column 'nowhere'"),
-        ("addr[3", "no slice"),
-        ("addr[3].9", "no slice"),
+        ("addr[3", "not a slice"),
+        ("addr[3].9", "not a slice"),
         ("addr[999999999:0]", "more than"),
         ("frame[2]", "outside a frame of 2 bytes"),
         ("addr[-1]", "numbered from 0"),
@@ -72,7 +72,7 @@ def test_frames(line, data, width):
     ("line", "message"),
     [
         ("0a0", "line 7: '0a0' has 3 hex digits; a frame needs an even number"),
-        ("0a0g", "line 7: 'g' is no hex digit"),
+        ("0a0g", "line 7: 'g' is not a hex digit"),
         ("{99}ab", "says 99 bits, but 2 hex digits follow"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What the terminal shows besides results, and where results are written."""
+"""Remarks and progress for the terminal, and where results are written."""
 
 import argparse
 import json

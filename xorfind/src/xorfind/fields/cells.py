@@ -62,7 +62,7 @@ def frame_of(text: str, where: str) -> tuple[bytes, int] | None:
     width = 4 * len(digits) if said is None else said
     problem = ""
     if wrong := next((c for c in digits if not _HEX.fullmatch(c)), ""):
-        problem = f"{shown(wrong)!r} is no hex digit; expected a frame such as 3a07ff"
+        problem = f"{shown(wrong)!r} is not a hex digit; expected a frame such as 3a07ff"
     elif said is None and len(digits) % 2:
         problem = (
             f"{shown(text)!r} has {len(digits)} hex digits; a frame needs an even number, or its "

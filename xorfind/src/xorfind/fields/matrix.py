@@ -120,7 +120,9 @@ class XorMatrix:
         try:
             return cls.from_json(read_json(path))
         except ValueError as error:
-            raise ValueError(f"{shown(str(path))} is no XOR matrix of xorfind: {error}") from None
+            raise ValueError(
+                f"{shown(str(path))} is not an XOR matrix of xorfind: {error}"
+            ) from None
 
     @classmethod
     def from_json(cls, data: object) -> "XorMatrix":

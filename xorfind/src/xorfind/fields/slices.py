@@ -106,7 +106,7 @@ def slice_of(text: str, names: Sequence[str] | None = None) -> Slice:
         return Slice(text, (text,))
     match = _SLICE.fullmatch(text)
     if match is None:
-        raise ValueError(f"{shown(text)!r} is no slice; expected {_FORMS}")
+        raise ValueError(f"{shown(text)!r} is not a slice; expected {_FORMS}")
     name = match["name"].strip()
     columns = (name,) if names and name in names else tuple(map(str.strip, name.split("^")))
     for column in columns:
