@@ -107,8 +107,8 @@ def _timed(asked: argparse.Namespace, out: TextIO) -> Differences:
     except ValueError:
         raise ValueError(f"column {asked.slow!r} must hold numbers to be timings") from None
     part, bits = _of_one_length(fields.explaining([], asked.bits, asked.ignore))
-    _say_readings(fields)
     cut = threshold(times, asked.threshold)
+    _say_readings(fields)
     lines = histogram_lines(times, cut, console.bar_of(out))
     print("\n".join([f"{asked.slow}:", *lines]), file=out)
     if not cut.separates:
