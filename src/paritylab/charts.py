@@ -193,12 +193,14 @@ def _axis(axes: "Axes", axis: str, asked: Series) -> None:
         LogLocator(subs=between, numticks=6) if log else MaxNLocator(5, steps=[1, 2, 5, 10])
     )
     ticks.set_minor_locator(NullLocator())
-    name = FuncFormatter(lambda at, _: f"{100 * at:.3g} %" if share and at else short(at))
+    name = FuncFormatter(lambda at, _: f"{100 * at:.3g} %" if share and at else short(at, 1e5))
     ticks.set_major_formatter(name)
 
 
-def short(value: float) -> str:
+def short(value: float, most: float = 1e7) -> str:
     """A number for people: three digits that matter, powers of ten written as such.
+
+    most: from here on numbers are written with a power of ten.
 
     >>> [short(v) for v in (64, 1024, 65536, 1e6, 1e-5, 0.25, -2.0, 3e12)]
     ['64', '1,024', '65,536', '1,000,000', '10⁻⁵', '0.25', '−2', '3·10¹²']
@@ -206,7 +208,7 @@ def short(value: float) -> str:
     rounded, sign = float(f"{abs(value):.3g}"), "−" if value < 0 else ""
     if not rounded:
         return "0"
-    if not 1e-3 <= rounded < 1e7:
+    if not 1e-3 <= rounded < most:
         factor, power = f"{rounded:.2e}".split("e")
         raised = "10" + str(int(power)).translate(SUPERSCRIPTS)
         return sign + (raised if float(factor) == 1 else f"{float(factor):g}·{raised}")
