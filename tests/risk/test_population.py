@@ -109,7 +109,8 @@ def test_values_and_slopes_agree_with_enumeration(readout, route, count, largest
         assert found.risk.value == pytest.approx(risk.value, abs=1e-9)
         wanted = np.broadcast_to(exact.gradient * problem.k / len(attention), attention.shape)
         gap = np.max(np.abs(across(found.gradient) - across(wanted)))
-        assert gap <= 1e-5 * np.max(np.abs(wanted)) + 1e-10
+        # Where cos rounds to 1, autodiff halves the slope of a hinge: π sin(πs), at most 1e-7.
+        assert gap <= 1e-5 * np.max(np.abs(wanted)) + 1e-7
         compared += 1
     assert route == "series" or compared >= count / 3
 
