@@ -59,6 +59,12 @@ const answers = {
       heads.finish(made);
       return [depth, riskNow()];
     }),
+  fall: ([settings, count]) => {
+    const made = Array.from({ length: count }, (_, run) =>
+      heads.finish(landscape.fall({ ...landscape.PROVED, ...settings }, { run })),
+    );
+    return { eta: landscape.etaOf({ ...landscape.PROVED, ...settings }), directions: made.map((run) => plain(run.directions)) };
+  },
   own: ([settings, count]) => {
     const readout = own.readoutFrom(settings.readout, settings.subset.length);
     const [heat, loss] = [own.heatFrom(settings.tau, settings.n), own.lossFrom(settings.loss)];
