@@ -38,7 +38,6 @@ from paritylab.claims.engine.verdict import (
     DM as DM,
     HG1 as HG1,
     HG2 as HG2,
-    KOU as KOU,
     KS as KS,
     OURS as OURS,
     PAPERS as PAPERS,

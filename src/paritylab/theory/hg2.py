@@ -3,11 +3,7 @@
 The full text of HG2 is not public; these formulas are for our reconstruction of its model.
 """
 
-import itertools
-from collections.abc import Callable
-
 import numpy as np
-from jaxtyping import Float
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm
 
@@ -63,22 +59,6 @@ def rows_to_be_right(n: int, width: int, gain: float, error: float) -> float:
     """
     bound = 2 * np.arctanh(np.sqrt(error / 2))
     return float(chi2.ppf(0.5, 1) * 4 * gain**2 * n**2 / (width * bound**2))
-
-
-def pair_signal(function: Callable[[np.ndarray], float], bits: int) -> Float[np.ndarray, " bits"]:
-    """-Σ_{j≠i} E[f·x_i·x_j] for every relevant bit i: what the first step sees of f.
-
-    function: f, a label from `bits` signs. With the readout 1 - 2z² and the correlation loss bit i
-    gains weight faster than irrelevant ones by 4/n times this.
-
-    >>> pair_signal(lambda x: -x[0] * x[1], 2).tolist()
-    [1.0, 1.0]
-    """
-    inputs = np.array(list(itertools.product([1.0, -1.0], repeat=bits)))
-    labels = np.array([function(signs) for signs in inputs])
-    table = np.einsum("s,si,sj->ij", labels, inputs, inputs) / len(labels)
-    np.fill_diagonal(table, 0)
-    return np.asarray(-table.sum(axis=1))
 
 
 def linear_share(n: int, width: int, error: float) -> float:

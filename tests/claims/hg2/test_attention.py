@@ -1,14 +1,11 @@
 """One step of every attention kind in closed form, against autodiff of the whole model."""
 
-import itertools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from paritylab.claims.hg2 import attention as kinds
-from paritylab.claims.lab.xor import step_on
 from paritylab.learning import Sample, XorStep, learn
 from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, usual_width, xor_risk
 from paritylab.models import PackedSigns
@@ -60,24 +57,6 @@ def test_the_closed_form_is_the_step(kind, bias):
         with float64():
             every = [np.asarray(after_one_step(kind, learnt, setting, r)) for r in range(RUNS)]
         np.testing.assert_allclose(found, every, rtol=1e-9, atol=1e-9)
-
-
-def test_the_bits_of_and_get_the_lowest_scores():
-    """By enumeration of every input: the step pushes the bits of AND down and those of XOR up."""
-    signs = np.array(list(itertools.product([1.0, -1.0], repeat=10)))
-    labels = {
-        "and": np.where((signs[:, :2] < 0).all(axis=1), 1.0, -1.0),
-        "xor": -signs[:, 0] * signs[:, 1],
-    }
-    functions = {"and": lambda x: 1.0 if (x < 0).all() else -1.0, "xor": lambda x: -x[0] * x[1]}
-    for name, y in labels.items():
-        # Minus the gradient of -y·(1 - 2z²) at equal weights.
-        force = -(4 * y * signs.mean(axis=1)) @ signs / len(signs)
-        push = (force[:2] - force[2:].mean()) * 10 / 4
-        step = step_on(10, 200, functions[name], 2, draws=5)
-        np.testing.assert_allclose(step.signal, push, atol=1e-12)
-        assert step.found.all() == (name == "xor")
-        assert (step.signal > 0).all() == (name == "xor")
 
 
 @pytest.mark.parametrize(

@@ -23,18 +23,11 @@ PAPERS = {
     "hg2": "two heads learn sparse XOR in one step (arXiv 2502.07553 v2)",
     "ks": "chain of thought learns parity (Kim & Suzuki, arXiv 2410.08633)",
     "dm": "nets learn parity from biased inputs (Daniely & Malach, arXiv 2002.07400)",
-    "kou": "sign descent learns parity (Kou, Chen, Gu & Kakade, arXiv 2404.12376)",
     "lab": "beyond the papers: this laboratory's own statements",
 }
 
 #: How each source is known here; what is not listed is the laboratory's own.
-READINGS = {
-    "hg1": "text",
-    "hg2": "abstract",
-    "ks": "text",
-    "dm": "second-hand",
-    "kou": "second-hand",
-}
+READINGS = {"hg1": "text", "hg2": "abstract", "ks": "text", "dm": "second-hand"}
 #: Ways to know a source; a statement is in the tally only if its words were read, or are our own.
 KNOWN = ("text", "code", "second-hand", "abstract")
 
@@ -73,7 +66,6 @@ HG1 = partial(Source, "hg1")
 HG2 = partial(Source, "hg2")
 KS = partial(Source, "ks")
 DM = partial(Source, "dm")
-KOU = partial(Source, "kou")
 #: A statement of this laboratory, or of whoever writes the claim.
 OURS = Source("lab", "ours")
 

@@ -7,7 +7,5 @@ start at w = 0; z, the mean of both heads' weighted sums of x; the fixed readout
 gradient step on ½E(ŷ - y)² over all inputs (or over N rows) whose size makes the pair's scores
 2 ln n + 6; "loss near 0" read as ½(ŷ - y)² ≤ 0.01 on every input. The abstract fixes neither the
 code of positions, the readout, the start nor the step. From w = 0 the two heads stay equal
-(tests/learning/xor/test_one_head.py); from random starts of variance 1/ln n the same step fails
-under the squared loss (lab-init-variance), so another start would be another model. docs/hg2.md
-says the same for readers.
+(tests/learning/xor/test_one_head.py). docs/hg2.md says the same for readers.
 """

@@ -1,15 +1,11 @@
-"""The public code's settings: how often they find the set, and what trained heads betray."""
+"""The public code's settings: how often they find the set."""
 
 from collections.abc import Callable, Iterator, Sequence
-from math import comb
 from typing import Any
-
-import numpy as np
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, difference, note, within
 from paritylab.claims.half_points import quotient
 from paritylab.learning import Annealed, Fresh, Heads, Population, Sample, learn
-from paritylab.precision import float64
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate
 
@@ -103,51 +99,3 @@ def fixed_tau(
     yield at_least(f"share that find B from 64 rows less from coin flips, {where}", lead, 0)
     for each, rate in by_rows.items():
         yield note(f"runs that find B, {each} rows per batch, {where}", rate)
-
-
-def favourites(model: Any, size: int) -> tuple[int, ...]:
-    """The `size` positions with most attention, most first."""
-    with float64():
-        weights = np.asarray(model.weights())
-    return tuple(np.argsort(-weights, kind="stable")[:size].tolist())
-
-
-def _least_liked(model: Any, size: int) -> tuple[int, ...]:
-    return favourites(model, model.code.n)[-size:]
-
-
-@claim(
-    "lab-recover-b",
-    OURS,
-    quick={"n": 10, "k": 2, "runs": 80, "steps": 400},
-    full={"n": 20, "runs": 400, "steps": 2000},
-    more="runs",
-    planted=(
-        "the positions with least attention in place of the most",
-        {"pool_of": _least_liked},
-        "refuted",
-    ),
-)
-def recover_b(
-    trial: Trial,
-    n: int = 16,
-    k: int = 3,
-    runs: int = 100,
-    steps: int = 600,
-    *,
-    pool_of: Callable[[Any, int], tuple[int, ...]] = favourites,
-) -> Iterator[Any]:
-    """Heads that miss B still lean towards it, at n = 16, k = 3.
-
-    Trained with the public code's settings (tau = n/4, Adam, squared mean hinge), heads that miss B
-    still have it among the 3k positions with most attention, their favourites, more often than
-    chance.
-    """
-    targets, size = random_parities(n, k, runs, key=trial.seed), min(n, 3 * k)
-    done = learn(Heads.code(steps=steps), Population(targets), key=trial.seed)
-    each = list(zip(done.models, targets, strict=True))
-    found = np.array([set(favourites(model, k)) == set(b.subset) for model, b in each])
-    kept = np.array([set(b.subset) <= set(pool_of(model, size)) for model, b in each])
-    label = f"runs that miss B and hold it among 3k favourites, n = {n}, k = {k}"
-    yield at_least(label, Rate.of(kept[~found]), comb(size, k) / comb(n, k))
-    yield note(f"runs whose k favourites are B, n = {n}, k = {k}", Rate.of(found))

@@ -1,1 +1,0 @@
-"""Claims of Kou, Chen, Gu & Kakade: sign descent with z^k."""
