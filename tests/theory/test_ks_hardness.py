@@ -9,22 +9,12 @@ from paritylab.theory.ks_hardness import (
     hidden_share_bound,
     largest_eigenvalue_bound,
     revealed_share_bound,
-    theorem2_bound,
 )
-
-GIVEN = {"targets": 10**9, "queries": 2, "error": 0.1, "gradient": 0.5}
 
 
 def test_one_target_as_the_only_feature_meets_the_bound():
     # f = θ·p: F² = 1, one of |P| targets is 2 away from the mean (up to 1/|P|).
     assert hidden_share_bound(2.0, targets=50, gradient=1.0, queries=1) == pytest.approx(1 / 50)
-
-
-def test_bound_5_rises_with_samples_to_what_the_targets_allow():
-    values = [theorem2_bound(20, samples=n, **GIVEN) for n in (10**6, 10**9, 10**20)]
-    assert values == sorted(values)
-    assert values[0] < 0
-    assert values[2] == pytest.approx(1 - 4 * 2 / 0.01 * 0.5 / 10**9)
 
 
 def test_lemma_a_is_lemma_b_with_r_1():

@@ -193,11 +193,3 @@ def every_row(target: Target | JuntaTarget) -> WeightedRows:
     p = jnp.asarray(target.probabilities)[None, :]
     shares = jnp.prod(jnp.where(bits > 0, p, 1 - p), axis=1)
     return WeightedRows(bits, labels_at(bits, target), shares)
-
-
-def empirical_risk(
-    model: Model, rows: WeightedRows, loss: Loss, noise: AnyArray | float = 0.0
-) -> Float[Array, ""]:
-    """outer(Σ share·pointwise); `noise` averages over label flips not yet in the labels."""
-    statistic = loss.noisy(rows.labels, predictions(model, rows.bits), noise)
-    return loss.outer(rows.shares @ statistic)

@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import binom
 
-from paritylab.precision import Numbers
+from paritylab.models import Zigzag
+from paritylab.precision import Numbers, float64
 
 #: A probability, or an array of them.
 _Share = TypeVar("_Share", float, np.ndarray)
@@ -40,30 +41,14 @@ def risk_without_bit(probability: Float[np.ndarray, " inputs"], bit: int) -> flo
     return float(mass @ least_pair_risk(pair[1] / np.maximum(mass, 1e-300)))
 
 
-def zigzag_jet(s: Numbers, k: int, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Readout (2) with smoothing b and its first two derivatives, in double precision.
-
-    ŷ = 1 + Σ_i (-1)^i (8i-4) σ(s + 1/2 - i) with σ(z) = (z + √(z² + b))/2. At b = 0 the second
-    derivative is that between the corners, 0.
-    """
-    at = np.asarray(s, dtype=float)
-    value, slope, curvature = np.ones_like(at), np.zeros_like(at), np.zeros_like(at)
-    for i in range(1, k + 1):
-        weight, z = (-1) ** i * (8.0 * i - 4), at + 0.5 - i
-        root = np.sqrt(z**2 + b) if b else np.abs(z)
-        value += weight * (z + root) / 2
-        slope += weight * (1 + (z / root if b else np.sign(z))) / 2
-        curvature += weight * b / 2 / root**3 if b else 0.0
-    return value, slope, curvature
-
-
 def smoothed_zigzag(s: Numbers, k: int, b: float) -> Float[np.ndarray, "..."]:
     """Readout (2) with smoothing b, in double precision.
 
     >>> smoothed_zigzag(np.arange(3), 2, 0.0).tolist()
     [1.0, -1.0, 1.0]
     """
-    return zigzag_jet(s, k, b)[0]
+    with float64():
+        return np.asarray(Zigzag(k, b)(np.asarray(s, dtype=float)))
 
 
 def smoothing_floor(k: int, b: float) -> float:

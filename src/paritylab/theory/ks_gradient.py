@@ -18,13 +18,10 @@ _Marked = dict[tuple[int, int], np.ndarray]
 #: A part of (φ(ẑ) - x_m)φ'(ẑ), from φ(ẑ), φ'(ẑ), ẑ, x_m and c.
 Pull = Callable[[np.ndarray, np.ndarray, np.ndarray, int, float], np.ndarray]
 
-#: The terms (7) to (10) that Appendix B splits the gradient into, by φ = -1 + cẑ² + … .
-TERMS: dict[str, Pull] = {
-    "(7)": lambda value, slope, z, label, c: -label * 2 * c * z,
-    "(8)": lambda value, slope, z, label, c: (-1 + c * z**2) * 2 * c * z,
-    "(9)": lambda value, slope, z, label, c: (value + 1 - c * z**2) * 2 * c * z,
-    "(10)": lambda value, slope, z, label, c: (value - label) * (slope - 2 * c * z),
-}
+
+def term_7(value: np.ndarray, slope: np.ndarray, z: np.ndarray, label: int, c: float) -> np.ndarray:
+    """The term (7), the first of four that Appendix B splits the gradient into, by φ = -1 + cẑ²."""
+    return np.asarray(-label * 2 * c * z)
 
 
 def _whole(value: np.ndarray, slope: np.ndarray, z: np.ndarray, label: int, c: float) -> np.ndarray:
@@ -43,7 +40,7 @@ def level_gradient(
     n: int, k: int, level: int, link: AbstractLink, pull: Pull = _whole
 ) -> tuple[TokenKind, ...]:
     """∂L/∂w of a node on `level` at W = 0 for all tokens below, exact; the children come first.
-    pull: one of `TERMS` for that part of it only.
+    pull: `term_7` for that part of it only.
 
     The node averages the d_(level-1) tokens of lower levels, all of them true. Their kinds: its two
     children, tokens under a child, roots of other subtrees and tokens under them, bits outside the
@@ -206,33 +203,3 @@ def chained_fours(n: int, k: int, below: int) -> int:
     """Ordered trivial products of four different tokens: 24 for each of two choices at every node
     of height 2 or more among the first `below` tokens."""
     return 48 * max(0, below - level_ends(n, k)[1]) if k > 2 else 0
-
-
-def scheduled_lead(
-    n: float, factor: float, epsilon: float, link: AbstractLink, share: float
-) -> float:
-    """How far a step η = factor·n^(2+ε/16) lifts the root's children above ln M, to leading order.
-
-    2c·factor·n^(ε/16)/(1+share)² - ln(n(1+share)) with k = share·n. Others get about half of
-    e^(-lead) of the attention. The power wins over the logarithm in the end, not on the way.
-
-    >>> from paritylab.models import LINKS
-    >>> leads = [scheduled_lead(n, 1.0, 1.0, LINKS["cos"], 0.5) for n in (32.0, 1e6, 1e20)]
-    >>> [round(lead, 1) for lead in leads]
-    [1.6, -3.8, 31.5]
-    """
-    score = 2 * link.curvature * factor * n ** (epsilon / 16) / (1 + share) ** 2
-    return float(score - np.log(n * (1 + share)))
-
-
-def least_lead(factor: float, epsilon: float, link: AbstractLink, share: float) -> float:
-    """The smallest `scheduled_lead` over all n ≥ 2.
-
-    With k = n/8 and ε = ½ a factor of 1.6 leads at every n, a factor of 1 does not:
-
-    >>> from paritylab.models import LINKS
-    >>> least_lead(1.0, 0.5, LINKS["cos"], 1 / 8) < 0 < least_lead(1.6, 0.5, LINKS["cos"], 1 / 8)
-    True
-    """
-    logs = np.linspace(np.log(2), 64 / epsilon, 4001)
-    return min(scheduled_lead(float(np.exp(x)), factor, epsilon, link, share) for x in logs)

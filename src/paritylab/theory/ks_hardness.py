@@ -15,25 +15,16 @@ def hidden_share_bound(error: float, *, targets: int, gradient: float, queries: 
     return 4 * gradient * queries / (targets * error**2)
 
 
-def theorem2_bound(
-    n: int, *, targets: int, samples: int, queries: int | float, error: float, gradient: float
-) -> float:
-    """Bound (5) on E(p - f)² without its exponential term; below 0 it says nothing.
-
-    1 - (4T/ε²)·(1/|P| ∨ √(4n/N))·sup‖∇f‖², with gradient = sup‖∇f‖².
-    """
-    correlation = max(1 / targets, math.sqrt(4 * n / samples))
-    return 1 - 4 * queries / error**2 * correlation * gradient
-
-
 def theorem2_samples(
     n: int, *, targets: int, queries: int | float, error: float, gradient: float
 ) -> float:
     """N from which bound (5) is at least ½; infinite if the targets are too few for that.
 
-    >>> given = dict(targets=10**12, queries=3, error=0.1, gradient=0.5)
-    >>> samples = theorem2_samples(40, **given)
-    >>> round(theorem2_bound(40, samples=round(samples), **given), 6)
+    Bound (5) on E(p - f)², without its exponential term: 1 - (4T/ε²)·(1/|P| ∨ √(4n/N))·sup‖∇f‖²,
+    with gradient = sup‖∇f‖².
+
+    >>> samples = theorem2_samples(40, targets=10**12, queries=3, error=0.1, gradient=0.5)
+    >>> round(1 - 4 * 3 / 0.1**2 * math.sqrt(4 * 40 / samples) * 0.5, 6)
     0.5
     """
     correlation = error**2 / (8 * queries * gradient)

@@ -14,10 +14,10 @@ from paritylab.problem import ParityTree, random_tree
 from paritylab.problem.tree import level_ends
 from paritylab.theory.ks import row_law
 from paritylab.theory.ks_gradient import (
-    TERMS,
     TokenKind,
     chained_fours,
     level_gradient,
+    term_7,
     trivial_fours,
 )
 
@@ -77,7 +77,7 @@ def _rest_of_7(n: int) -> float:
     """Largest |expected value| of the term (7) over the root's tokens, less its leading part."""
     k = n // 2
     level, tokens = k.bit_length() - 1, level_ends(n, k)[-2]
-    values = [kind.gradient for kind in level_gradient(n, k, level, LINK, TERMS["(7)"])]
+    values = [kind.gradient for kind in level_gradient(n, k, level, LINK, term_7)]
     values[0] += 2 * LINK.curvature / tokens**2
     return float(np.abs(values).max())
 
