@@ -206,17 +206,6 @@ def test_copies_groups_and_rows_that_are_said_to_be_independent(capsys, elsewher
     assert code == 2
 
 
-def test_text_that_looks_like_numbers_gets_a_hint(capsys, elsewhere):
-    rows = [f"{at},5;{at:x}f;{at % 2};{(at // 2) % 2}" for at in range(40)]
-    (elsewhere / "t.csv").write_text("\n".join(["price;address;a;y", *rows]) + "\n")
-    _, out, _ = run(capsys, "table", "t.csv", "--target", "y")
-    assert "note: price looks like numbers with decimal commas? write points" in out
-    assert "note: address looks like hexadecimal? write 0x before it and use --bits" in out
-    code, _, err = run(capsys, "table", "t.csv", "--target", "price")
-    assert code == 2
-    assert "decimal commas" in err
-
-
 @pytest.mark.parametrize("out", ["rows.csv", "./rows.csv", "rule.json"])
 def test_apply_never_overwrites_what_it_reads(capsys, elsewhere, out):
     coding = {"false": "0", "true": "1"}

@@ -197,10 +197,9 @@ class Answer:
     corrected for every subset that could have been named. on, off: rows labelled -1, of those where
     the parity says so, and of the others. form: what labels depend on besides the parity, and what
     fits better. equivalents: other subsets that say the same on these rows. near: subsets that
-    differ in one column and fit nearly as well. used: the rows that all this rests on. rows_needed,
-    detectable: where nothing is supported, about how many rows would support the best candidate if
-    it were real, and up to which noise these rows would show one of its size. search: what was
-    searched, and why it stopped. target: the label in words.
+    differ in one column and fit nearly as well. used: the rows that all this rests on. rows_needed:
+    where nothing is supported, about how many rows would support the best candidate if it were
+    real. search: what was searched, and why it stopped. target: the label in words.
     """
 
     best: Fit
@@ -211,7 +210,6 @@ class Answer:
     near: tuple[Columns, ...]
     used: RowsUsed
     rows_needed: int | None
-    detectable: float | None
     search: Search
     target: Target = LABEL
 
@@ -298,6 +296,6 @@ class Answer:
         )
 
     def __str__(self) -> str:
-        from xorfind.text import answer_text
+        from xorfind.text import said
 
-        return answer_text(self)
+        return "; ".join(said(self))

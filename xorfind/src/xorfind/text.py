@@ -1,7 +1,5 @@
 """Answers in words. Every sentence is made from the record; none is read back."""
 
-import math
-
 from xorfind.answer import Answer, Conclusion, Search, Size, Step, Stop
 from xorfind.evidence.dependence import Dependence
 from xorfind.evidence.form import Better, Rest
@@ -45,25 +43,24 @@ def when_text(columns: Columns, odd: bool) -> str:
     return f"{'an odd' if odd else 'an even'} number of {{{', '.join(names)}}} are true"
 
 
-def answer_text(answer: Answer) -> str:
-    """Everything an answer says, in one line."""
-    if answer.conclusion is Conclusion.NONE:
-        return "; ".join([f"{statement(answer)}: {reason(answer)}", *_rows_text(answer)])
-    return "; ".join([*_sentences(answer), p_text(answer.best.log_p), *_rows_text(answer)])
-
-
 def lines_of(answer: Answer) -> list[str]:
     """Everything that is said of a target of a table, a sentence a line."""
-    if answer.conclusion is Conclusion.NONE:
-        first, *more = _nothing(answer)
-    else:
-        first, *more = [*_sentences(answer), _luck(answer)]
-    more += _rows_text(answer)
-    if {Dependence.ORDER, Dependence.FAMILIES} & set(answer.used.why):
-        more.append(_KNOWN)
-    elif answer.conclusion is Conclusion.RELATED and Dependence.GROUPS not in answer.used.why:
-        more.append(_BATCHES)
+    first, *more = said(answer)
     return [first, *(f"  {each}" for each in [*more, *search_lines(answer.search)])]
+
+
+def said(answer: Answer) -> list[str]:
+    """The conclusion, what speaks for and against it, and which rows it rests on."""
+    if answer.conclusion is Conclusion.NONE:
+        lines = _nothing(answer)
+    else:
+        lines = [*_sentences(answer), _luck(answer)]
+    lines += _rows_text(answer)
+    if {Dependence.ORDER, Dependence.FAMILIES} & set(answer.used.why):
+        lines.append(_KNOWN)
+    elif answer.conclusion is Conclusion.RELATED and Dependence.GROUPS not in answer.used.why:
+        lines.append(_BATCHES)
+    return lines
 
 
 def search_lines(search: Search) -> list[str]:
@@ -113,40 +110,6 @@ def better_text(better: Better) -> str:
     )
 
 
-def p_text(log_p: float) -> str:
-    """A p-value in words, however small."""
-    return f"p = {math.exp(min(0.0, log_p)):.1g}" if log_p > -690 else "p < 1e-299"
-
-
-def reason(answer: Answer) -> str:
-    """Why no parity was found."""
-    search, used, best = answer.search, answer.used, answer.best
-    if used.too_few:
-        return (
-            f"only {used.used:,} of {used.total:,} rows are so far apart that they count as "
-            "independent, too few to tell a parity from luck"
-        )
-    if search.minus in (0, search.rows):
-        return "all labels are equal, so nothing can depend on the columns"
-    if not search.columns:
-        return "no column changes over the rows"
-    if not best.subset:
-        clash = all(step.stop is Stop.CONTRADICTION for step in search.notable)
-        why = "some contradict each other" if clash else "no set reaches the level"
-        return f"{search.rows} rows of {search.columns} distinct columns: {why}"
-    size = f"a parity of {counted(len(best.subset), 'column')}"
-    power = (
-        f"these rows are too few for {size} even without noise"
-        if answer.detectable is None
-        else f"these rows would show {size} only up to {share_text(answer.detectable, 1)} noise"
-    )
-    names, fits = ", ".join(_names(best.subset)), share_text(best.fitting, search.rows)
-    return (
-        f"the best candidate {{{names}}} is right in {fits} of the rows, {p_text(best.log_p)} "
-        f"after correction for all sets; {power}"
-    )
-
-
 def _rows_text(answer: Answer) -> list[str]:
     """What was done about rows that depend on each other."""
     used = answer.used
@@ -174,22 +137,34 @@ def _luck(answer: Answer) -> str:
 
 
 def _nothing(answer: Answer) -> list[str]:
-    search, fitting, rows = answer.search, answer.best.fitting, answer.rows
-    lines = [f"{statement(answer)}{_ENDED.get(search.stop, '')}"]
-    if answer.used.too_few:
-        return [*lines, reason(answer)]
-    lines.append(
+    """That no parity was found, what would have been seen, and what came nearest."""
+    search, used, fitting = answer.search, answer.used, answer.best.fitting
+    first = f"{statement(answer)}{_ENDED.get(search.stop, '')}"
+    if used.too_few:
+        return [
+            first,
+            f"only {used.used:,} of {used.total:,} rows are so far apart that they count as "
+            "independent, too few to tell a parity from luck",
+        ]
+    if search.minus in (0, search.rows):
+        return [first, "all labels are equal, so nothing can depend on the columns"]
+    if not search.columns:
+        return [first, "no column changes over the rows"]
+    lines = [
+        first,
         f"false alarms: of {1 / search.alpha:,.0f} targets that have nothing to do with the "
-        f"columns, about 1 at most gets a parity (alpha {search.alpha:g})"
-    )
+        f"columns, about 1 at most gets a parity (alpha {search.alpha:g})",
+    ]
     # Rows that count for fewer say less than their number.
-    if answer.used.effective is None:
+    if used.effective is None:
         lines += _power(search)
-    text = f"the best set is right in {fitting:,} of {counted(rows, 'row')} "
-    text += f"({share_text(fitting, rows)}), which may be luck"
-    if answer.rows_needed and answer.used.effective is None:
-        text += f"; if it is real, about {answer.rows_needed:,} rows would show it"
-    return [*lines, text] if answer.best.subset else lines
+    if answer.best.subset:
+        text = f"the best set is right in {fitting:,} of {counted(search.rows, 'row')} "
+        text += f"({share_text(fitting, search.rows)}), which may be luck"
+        if answer.rows_needed and used.effective is None:
+            text += f"; if it is real, about {answer.rows_needed:,} rows would show it"
+        lines.append(text)
+    return lines
 
 
 def _power(search: Search) -> list[str]:

@@ -82,26 +82,6 @@ def is_plain(false: str, true: str) -> bool:
     return (false, true) in PAIRS
 
 
-def hint_for(cells: Iterable[str]) -> str:
-    """What text that looks like numbers may be meant as, "" if it does not.
-
-    >>> hint_for(["1,5", "20,25"]), hint_for(["ff", "1a"])
-    ('numbers with decimal commas? write points', 'hexadecimal? write 0x before it and use --bits')
-    """
-    some = [cell.strip() for cell in cells]
-    if some and all(re.fullmatch(r"[+-]?\d+,\d+", cell) for cell in some):
-        return "numbers with decimal commas? write points"
-    hexadecimal = some and all(re.fullmatch(r"(0[xX])?[0-9a-fA-F]+", cell) for cell in some)
-    if hexadecimal and any(re.search(r"\d", cell) or len(cell) > 1 for cell in some):
-        prefix = all(cell[:2].lower() == "0x" for cell in some)
-        return (
-            "hexadecimal? use --bits"
-            if prefix
-            else ("hexadecimal? write 0x before it and use --bits")
-        )
-    return ""
-
-
 def listed(names: Iterable[str], most: int = 8) -> str:
     """Names with commas, made safe; the rest counted."""
     names = list(names)

@@ -36,10 +36,8 @@ from xorfind.words import listed
 
 #: Widths that are tried.
 WIDTHS = range(3, 65)
-#: Leading bytes that may lie outside of what is checked.
-MOST_SKIPPED = 4
-#: Bytes that a constant after the message may have.
-AFTER = (1, 2, 3, 4)
+#: Bytes that a constant after the message may have, the likeliest first.
+AFTER = (0, 1, 2, 3, 4)
 #: Frames whose differences are divided; draws of four frames where some are wrong.
 SAMPLE, DRAWS = 40, 60
 #: Bits of evidence that a CRC needs: a chance of 2^-20.
@@ -155,11 +153,7 @@ def reflect(value: int, width: int) -> int:
 
 
 def find_crc(parts: Sequence[Equations], clean: bool = False) -> CrcFit | None:
-    """The CRC behind check values, if luck does not explain its fit. clean: no row is wrong.
-
-    Leading bytes that never change only add to the constants. So where a CRC that fits has no name,
-    one that leaves them out may have one.
-    """
+    """The CRC behind check values, if luck does not explain its fit. clean: no row is wrong."""
     if parts[0].width not in WIDTHS:
         return None
     best: CrcFit | None = None
@@ -177,15 +171,14 @@ def find_crc(parts: Sequence[Equations], clean: bool = False) -> CrcFit | None:
 def _variants(parts: Sequence[Equations]) -> Iterator[Conventions]:
     """Conventions to try, those that are rare last."""
     whole = all(each.size % 8 == 0 for each in parts)
-    width, shortest = parts[0].width, min(each.size for each in parts) // 8
+    width = parts[0].width
     orders = [False, True] if width % 8 == 0 and width > 8 else [False]
-    skips = range(max(min(MOST_SKIPPED + 1, shortest), 1) if whole else 1)
     reflections = [(False, False), (True, True), (True, False), (False, True)]
-    for skip, (refin, refout), little in pairs(skips, reflections, orders):
+    for after, (refin, refout), little in pairs(
+        (0, *AFTER) if whole else (0,), reflections, orders
+    ):
         if whole or not refin:
-            yield Conventions(refin, refout, little, skip)
-    for (refin, refout), little in pairs(reflections if whole else [], orders):
-        yield from (Conventions(refin, refout, little, after=count) for count in AFTER)
+            yield Conventions(refin, refout, little, after)
 
 
 #: Bits of messages and of check values in the order in which a CRC takes them.
@@ -193,7 +186,7 @@ Sent = tuple[np.ndarray, np.ndarray]
 
 
 def _sent(each: Equations, how: Conventions) -> Sent:
-    bits, rows = each.bits[:, 8 * how.skip :], each.rows
+    bits, rows = each.bits, each.rows
     if how.refin:
         bits = bits.reshape(rows, -1, 8)[:, :, ::-1].reshape(rows, -1)
     target = swapped(each.target) if how.little else each.target

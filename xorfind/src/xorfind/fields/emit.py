@@ -7,7 +7,6 @@ matrix), and returns the field as a number, its first output the most significan
 import re
 
 from xorfind.fields.crc import CrcFit
-from xorfind.fields.equations import Conventions
 from xorfind.fields.hunt import Finding, Outcome
 from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.slices import Slice, slice_of
@@ -109,7 +108,7 @@ def emit_checksum(fit: SumFit | CrcFit, language: str, name: str) -> str:
         stored = " | ".join(f"({move})" for move in moves)
     lines.append(f"return {stored}")
     tail = fit.tails[0] if isinstance(fit, CrcFit) else b""
-    return (_in_c if language == "c" else _in_python)(identifier(name), lines, fit.how, tail)
+    return (_in_c if language == "c" else _in_python)(identifier(name), lines, tail)
 
 
 def _sum_lines(fit: SumFit) -> list[str]:
@@ -144,24 +143,20 @@ def _crc_lines(fit: CrcFit) -> list[str]:
     return lines + ([f"value ^= 0x{fit.xorout:X}"] if fit.xorout else [])
 
 
-def _in_python(name: str, lines: list[str], how: Conventions, tail: bytes) -> str:
-    head = [f"message = message[{how.skip}:]"] if how.skip else []
-    if tail:
-        head.append(f'message = message + bytes.fromhex("{tail.hex()}")')
+def _in_python(name: str, lines: list[str], tail: bytes) -> str:
+    head = [f'message = message + bytes.fromhex("{tail.hex()}")'] if tail else []
     return "\n".join([f"def {name}(message):", *(f"    {each}" for each in head + lines), ""])
 
 
-def _in_c(name: str, lines: list[str], how: Conventions, tail: bytes) -> str:
+def _in_c(name: str, lines: list[str], tail: bytes) -> str:
     """Lines of Python in C: a variable is declared where it is first set, and a loop closed where
     its indentation ends. j < m counts bytes of the message with its constant."""
-    skip, after = how.skip, len(tail)
-    byte = f"message[j{f' + {skip}' * (skip > 0)}]"
-    size = f"length{f' + {after}' * (after > 0)}{f' - {skip}' * (skip > 0)}"
-    made = [f"    uint64_t m = {size};"]
-    if after:
+    byte = "message[j]"
+    made = [f"    uint64_t m = length{f' + {len(tail)}' if tail else ''};"]
+    if tail:
         values = ", ".join(f"0x{each:02X}" for each in tail)
         made.append(f"    static const uint8_t after[] = {{{values}}};")
-        byte = f"j < length ? {byte} : after[j - length]"
+        byte = "j < length ? message[j] : after[j - length]"
     known, loops = {"m"}, 0
     for line in lines:
         depth = 1 + (len(line) - len(line.lstrip())) // 4

@@ -64,14 +64,13 @@ class Conventions(NamedTuple):
     """How messages and check values are sent.
 
     refin, refout: the least significant bit of bytes, of the check value, comes first. little: the
-    check value is stored least significant byte first. skip: leading bytes that are not checked.
-    after: bytes of a constant that is checked after the message but not sent.
+    check value is stored least significant byte first. after: bytes of a constant that is checked
+    after the message but not sent.
     """
 
     refin: bool = False
     refout: bool = False
     little: bool = False
-    skip: int = 0
     after: int = 0
 
 

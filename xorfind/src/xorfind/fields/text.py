@@ -36,8 +36,7 @@ def name_of(finding: Finding) -> str | None:
 def _family_name(fit: SumFit | CrcFit) -> str:
     """A checksum with how it is sent."""
     order = ", stored least significant byte first" if fit.how.little else ""
-    skip = fit.how.skip
-    return fit.name + order + (f", without the first {counted(skip, 'byte')}" if skip else "")
+    return fit.name + order
 
 
 def _headline(finding: Finding) -> str:
@@ -266,15 +265,11 @@ def as_json(finding: Finding) -> dict[str, Any]:
 
 
 def _crc_json(crc: CrcFit) -> dict[str, Any]:
-    names = ("width", "poly", "init", "xorout", "fitting")
+    names = ("width", "poly", "init", "xorout", "names", "fitting")
     return {
         **{name: getattr(crc, name) for name in names},
-        "skip": crc.how.skip,
         "refin": crc.how.refin,
         "refout": crc.how.refout,
         "little_endian": crc.how.little,
         "appended": crc.tails[0].hex(),
-        "appended_by_name": {n: t.hex() for n, t in zip(crc.names, crc.tails, strict=False) if t},
-        "free_bits": crc.freedom,
-        "names": list(crc.names),
     }

@@ -13,7 +13,7 @@ from xorfind.answer import Answer, Search, Step, Stop
 from xorfind.evidence.dependence import Dependence, RowsUsed, inflation
 from xorfind.evidence.form import Finer, Form, beats, form, near_ties
 from xorfind.evidence.levels import Fit, fits, log_family, widened
-from xorfind.evidence.power import detectable_noise, rows_about
+from xorfind.evidence.power import rows_about
 from xorfind.gf2 import affine_of
 from xorfind.rows import LabelledRows
 from xorfind.statistics import Rate
@@ -128,7 +128,6 @@ def answer_for(task: Task, candidates: Candidates) -> Answer:
         off=off,
         used=used,
         rows_needed=None if found else _needed(task, best),
-        detectable=None if found else _detectable(task, best),
         search=_search(task, candidates.steps, found),
     )
 
@@ -249,12 +248,3 @@ def _needed(task: Task, best: Fit) -> int | None:
         return None
     needed = rows_about(table.distinct, size, noise, task.alpha, known=task.k is not None)
     return max(needed, table.rows + 1)
-
-
-def _detectable(task: Task, best: Fit) -> float | None:
-    """The noise up to which these rows show a parity of the best candidate's size; None if none."""
-    table = task.table
-    if not best.subset:
-        return None
-    size = min(len(best.subset), table.distinct)
-    return detectable_noise(table.distinct, size, table.rows, task.alpha, known=task.k is not None)

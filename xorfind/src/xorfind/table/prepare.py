@@ -11,7 +11,7 @@ from xorfind.evidence.form import Finer
 from xorfind.rows import LabelledRows
 from xorfind.table.columns import Coding, Values, values_of, whole_numbers
 from xorfind.table.table import Table, distinct_names
-from xorfind.words import counted, hint_for, listed, nearest, shown
+from xorfind.words import counted, listed, nearest, shown
 
 #: What a user may give: one for all columns of numbers, "V", "COLUMN=V", or numbers by column.
 Threshold = float | str | Sequence[str] | Mapping[str, float] | None
@@ -44,8 +44,7 @@ class Notes:
     rows: used. dropped: rows left out for a missing cell. constant: columns with one value.
     twins: for a column that is used, others that equal it on every row, or (True) always differ.
     ignored: columns of text with three levels or more. thresholds: how numbers became bits.
-    cut: columns of 0, 1, 2, read at both thresholds. hints: what text that looks like numbers may
-    be meant as.
+    cut: columns of 0, 1, 2, read at both thresholds.
     """
 
     rows: int = 0
@@ -55,7 +54,6 @@ class Notes:
     ignored: list[str] = field(default_factory=list)
     thresholds: list[str] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """The notes as sentences."""
@@ -78,7 +76,7 @@ class Notes:
         ):
             if names:
                 lines.append(f"{counted(len(names), kind)}{text}: {listed(names, 4)}")
-        return [*lines, *self.hints]
+        return lines
 
 
 @dataclass(frozen=True)
@@ -177,8 +175,6 @@ def _coded(
         numbers = values.numbers
         if values.is_text:
             notes.ignored.append(name)
-            if hint := hint_for(values.levels):
-                notes.hints.append(f"{shown(name)} looks like {hint}")
             continue
         if name in choices.bits:
             assert numbers is not None
@@ -260,10 +256,9 @@ def _finer_cuts(codings: list[Coding], features: dict[str, Values]) -> Finer | N
 
 def _target(name: str, values: Values, choices: Choices) -> tuple[Coding, np.ndarray]:
     if values.is_text:
-        hint = hint_for(values.levels)
         raise ValueError(
             f"target {shown(name)!r} has {len(values.levels)} levels "
-            f"({listed(values.levels, 4)}); a parity needs two" + (f"; {hint}" if hint else "")
+            f"({listed(values.levels, 4)}); a parity needs two"
         )
     if values.codes is None and _given(name, choices) is None:
         raise ValueError(
