@@ -34,7 +34,7 @@ def test_power_is_of_complete_sizes_only():
 
 
 def test_sets_that_fit_every_row_say_nothing_of_noisy_ones():
-    met = Step("meeting", Stop.EXHAUSTED, (Size.whole(30, 2),), clean=True)
+    met = Step("meeting", Stop.EXHAUSTED, (Size.of(30, 2, 435),), clean=True)
     gone = Step("elimination", Stop.CONTRADICTION, every_size=True, clean=True)
     search = search_of(gone, met, stop=Stop.EXHAUSTED)
     assert search.complete

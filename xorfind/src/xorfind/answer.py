@@ -66,11 +66,6 @@ class Size(NamedTuple):
         sets = math.comb(columns, k)
         return cls(k, sets if sets < MOST_COUNTED else None, min(examined, MOST_COUNTED))
 
-    @classmethod
-    def whole(cls, columns: int, k: int) -> "Size":
-        """All of the sets of k columns, which must be countable."""
-        return cls(k, math.comb(columns, k), math.comb(columns, k))
-
 
 @dataclass(frozen=True)
 class Step:
@@ -158,7 +153,8 @@ class Search:
             if step.clean:
                 continue
             every = range(1, self.columns + 1) if step.every_size else ()
-            for size in (*step.sizes, *(Size.whole(self.columns, k) for k in every)):
+            whole = (Size.of(self.columns, k, math.comb(self.columns, k)) for k in every)
+            for size in (*step.sizes, *whole):
                 if size.examined >= best.get(size.k, size).examined:
                     best[size.k] = size
         return tuple(best[k] for k in sorted(best))

@@ -212,7 +212,7 @@ def not_searched_text(search: Search) -> str | None:
 def sizes_text(sizes: tuple[Size, ...]) -> str:
     """The sizes that were searched completely, and what of the last one was.
 
-    >>> sizes_text((Size.whole(9, 1), Size.whole(9, 2), Size.of(9, 3, 20)))
+    >>> sizes_text((Size.of(9, 1, 9), Size.of(9, 2, 36), Size.of(9, 3, 20)))
     'all of sizes 1 to 2, 20 of 84 of size 3'
     """
     whole = [size.k for size in sizes if size.complete]

@@ -174,9 +174,8 @@ def _variants(parts: Sequence[Equations]) -> Iterator[Conventions]:
     width = parts[0].width
     orders = [False, True] if width % 8 == 0 and width > 8 else [False]
     reflections = [(False, False), (True, True), (True, False), (False, True)]
-    for after, (refin, refout), little in pairs(
-        (0, *AFTER) if whole else (0,), reflections, orders
-    ):
+    afters = AFTER if whole else AFTER[:1]
+    for after, (refin, refout), little in pairs(afters, reflections, orders):
         if whole or not refin:
             yield Conventions(refin, refout, little, after)
 

@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 from xorfind.words import nearest, shown
 
-#: Larger numbers in a slice are typing errors.
-MOST_BITS = 1 << 16
-
+#: Numbers in brackets of more than five digits are typing errors.
 _SLICE = re.compile(
-    r"(?P<name>[^\[\]]+?)\s*(?:\[\s*(?P<first>-?\d+)\s*(?::\s*(?P<last>-?\d+)\s*)?\]"
+    r"(?P<name>[^\[\]]+?)\s*(?:\[\s*(?P<first>-?\d{1,5})\s*(?::\s*(?P<last>-?\d{1,5})\s*)?\]"
     r"(?:\.(?P<high>[0-7])(?::(?P<low>[0-7]))?)?)?"
 )
 _FORMS = "addr, addr[17], addr[16:6], frame[-1], frame[2:4] or frame[3].7:4"
@@ -67,12 +65,10 @@ class Slice(NamedTuple):
             # A frame of 12 bits ends within its second byte.
             return [Bit(self.columns, place) for place in places if place < width]
         first, last = self.ends or ((8 * units if bytewise and width > 1 else width) - 1, 0)
-        if self.bits is not None:
-            raise ValueError(f"{self.text} is an integer; write its bits in the brackets")
-        if min(first, last) < 0:
+        if self.bits is not None or min(first, last) < 0:
             raise ValueError(
-                f"{self.text}: bits of an integer are numbered from 0 upwards; if the column holds "
-                "bytes in hex, --hex says so"
+                f"{self.text} is an integer: write its bits in the brackets, numbered from 0 "
+                "upwards; if the column holds bytes in hex, --hex says so"
             )
         return [Bit(self.columns, -1 - bit) for bit in _run(first, last)]
 
@@ -114,8 +110,6 @@ def slice_of(text: str, names: Sequence[str] | None = None) -> Slice:
             there = nearest(column, list(names))
             raise ValueError(f"no column {shown(column)!r} for {shown(text)!r}{there}")
     ends, bits = _ends(match["first"], match["last"]), _ends(match["high"], match["low"])
-    if ends and max(map(abs, ends)) >= MOST_BITS:
-        raise ValueError(f"{shown(text)!r} names more than {MOST_BITS:,} places")
     return Slice(shown(text), columns, ends, bits)
 
 

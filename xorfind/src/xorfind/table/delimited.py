@@ -43,10 +43,7 @@ def as_utf8(data: bytes, what: str) -> bytes:
     if data[:4] in WORKBOOKS:
         raise ValueError(f"{what} is a workbook or an archive; save the sheet as CSV")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        try:
-            return data.decode("utf-16").encode()
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{what} cannot be read as UTF-16: {error.reason}") from None
+        return data.decode("utf-16", "replace").encode()
     if b"\0" in data:
         raise ValueError(
             f"{what} holds NUL bytes: it is not text, or UTF-16 without its mark; save it as UTF-8"

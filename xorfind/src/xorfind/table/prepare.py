@@ -25,16 +25,19 @@ class Choices(NamedTuple):
     """How columns are to be read.
 
     bits: columns of whole numbers with their highest (None: all that occur) and lowest bit.
-    threshold: of columns of numbers, and of those that have none of their own. missing: "refuse"
-    rows with missing cells, or "drop" them. group: the column that names rows which belong
-    together.
+    thresholds: by column; that of "" is for columns of numbers without one of their own. missing:
+    "refuse" rows with missing cells, or "drop" them. group: the column that names rows which
+    belong together.
     """
 
     bits: dict[str, tuple[int | None, int]]
     thresholds: dict[str, float]
-    threshold: float | None = None
     missing: str = "refuse"
     group: str | None = None
+
+    def threshold(self, name: str) -> float | None:
+        """The one asked for a column, if any."""
+        return self.thresholds.get(name, self.thresholds.get(""))
 
 
 @dataclass
@@ -130,7 +133,8 @@ def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> 
     if not targets or len(set(targets)) < len(targets):
         raise ValueError(f"name each target once, got {listed(targets) or 'none'}")
     group = [] if choices.group is None else [choices.group]
-    roles = {"": targets, "--threshold: ": choices.thresholds}
+    cut = [name for name in choices.thresholds if name]
+    roles = {"": targets, "--threshold: ": cut}
     for option, asked in {**roles, "--group: ": group, "--bits: ": choices.bits}.items():
         for name in asked:
             if name not in names:
@@ -182,7 +186,7 @@ def _coded(
             if high is None:
                 high = max(int(numbers.max()).bit_length() - 1, low)
             cuts = [Coding(name, bit=bit) for bit in range(low, high + 1)]
-        elif _is_genotype(numbers) and _given(name, choices) is None:
+        elif choices.threshold(name) is None and np.array_equal(np.unique(numbers), _GENOTYPE):
             notes.cut.append(name)
             cuts = [Coding(name, above=at, cut=True) for at in _CUTS]
         else:
@@ -197,21 +201,12 @@ def _coded(
     return [coding for coding, _ in made], np.ascontiguousarray(matrix)
 
 
-def _is_genotype(numbers: np.ndarray | None) -> bool:
-    return numbers is not None and np.array_equal(np.unique(numbers), _GENOTYPE)
-
-
-def _given(name: str, choices: Choices) -> float | None:
-    """The threshold asked for, if any."""
-    return choices.thresholds.get(name, choices.threshold)
-
-
 def _one_bit(name: str, values: Values, choices: Choices) -> tuple[Coding, np.ndarray]:
     """Levels as they are; numbers above the threshold given, or above their median."""
     if values.codes is not None and name not in choices.thresholds:
         false, true = (*values.levels, "", "")[:2]
         return Coding(name, false, true), values.codes
-    numbers, given = values.as_numbers(), _given(name, choices)
+    numbers, given = values.as_numbers(), choices.threshold(name)
     if numbers is None:
         raise ValueError(f"--threshold: {shown(name)!r} holds no numbers")
     coding = Coding(name, above=median_threshold(numbers) if given is None else given)
@@ -260,7 +255,7 @@ def _target(name: str, values: Values, choices: Choices) -> tuple[Coding, np.nda
             f"target {shown(name)!r} has {len(values.levels)} levels "
             f"({listed(values.levels, 4)}); a parity needs two"
         )
-    if values.codes is None and _given(name, choices) is None:
+    if values.codes is None and choices.threshold(name) is None:
         raise ValueError(
             f"target {shown(name)!r} holds numbers of more than two values; "
             f"--threshold {shown(name)}=V makes it one bit"
@@ -300,15 +295,9 @@ def as_choices(
         raise ValueError(f"missing must be refuse or drop, got {missing!r}")
     asked = dict(map(_parsed_bits, [bits] if isinstance(bits, str) else bits))
     if isinstance(threshold, Mapping):
-        return Choices(
-            asked, {str(k): float(v) for k, v in threshold.items()}, None, missing, group
-        )
+        return Choices(asked, {str(k): float(v) for k, v in threshold.items()}, missing, group)
     given = [threshold] if isinstance(threshold, str | int | float) else threshold or ()
-    named = dict(map(_parsed_threshold, given))
-    for_all = named.pop("", None)
-    if for_all is not None and len(given) > 1:
-        raise ValueError(f"--threshold takes V once, or COLUMN=V for each column, got {given!r}")
-    return Choices(asked, named, for_all, missing, group)
+    return Choices(asked, dict(map(_parsed_threshold, given)), missing, group)
 
 
 def _parsed_bits(text: str) -> tuple[str, tuple[int | None, int]]:
