@@ -30,12 +30,10 @@ from paritylab.learning.data import (
     AllInputs,
     Data,
     Fresh,
-    Rows,
+    KnownData,
     Sample,
     Target,
-    Unknown,
     parities_of,
-    targets_or_unknown,
 )
 from paritylab.learning.descent import (
     Objective,
@@ -86,19 +84,19 @@ class Network(abc.ABC, Generic[M]):
     loss: LossPart | None = None
     batch: int | None = None
 
-    takes: ClassVar[tuple[type[Data], ...]] = (AllInputs, Sample, Fresh, Rows)
+    takes: ClassVar[tuple[type[Data], ...]] = (AllInputs, Sample, Fresh)
     #: Inputs of up to so many bits are all visited to judge a run; beyond, so many fresh samples.
     judged_by: ClassVar[tuple[int, int]] = (MOST_BITS, SAMPLES)
 
     @abc.abstractmethod
-    def draw(self, key: jax.Array, target: Target | Unknown) -> M:
+    def draw(self, key: jax.Array, target: Target) -> M:
         """The model of one run before training; `target.n` is the number of its bits."""
 
-    def rule(self, data: Data) -> OptimiserPart:
+    def rule(self, data: KnownData) -> OptimiserPart:
         """The optimiser, which may depend on the data."""
         return self.optimiser
 
-    def objective(self, data: Data) -> Objective:
+    def objective(self, data: KnownData) -> Objective:
         """What is descended."""
         return Objective.of(data, self.loss or judging_loss(data), self.batch)
 
@@ -106,17 +104,17 @@ class Network(abc.ABC, Generic[M]):
         check_fields(self)
         as_optimiser(self.optimiser, self.eta)
 
-    def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
+    def train(self, data: KnownData, keys: jax.Array, trace: int | None) -> Trained:
         """Descend, rebuild every model from its numbers, and judge it."""
         schedule = Schedule(self.rule(data), self.steps, trace)
-        path, targets = self.descended(data, keys, schedule), targets_or_unknown(data)
+        path = self.descended(data, keys, schedule)
         # Files hold a dict as it is, of any other tree the leaves.
         numbers = path.end
         if not isinstance(numbers, dict):
             numbers = tuple(jax.tree.leaves(numbers))
         models = [
             self.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], numbers), target, keys[run])
-            for run, target in enumerate(targets)
+            for run, target in enumerate(data.targets)
         ]
         most_bits, samples = self.judged_by
         found = judge_models(models, data, keys, most_bits=most_bits, samples=samples)
@@ -128,10 +126,10 @@ class Network(abc.ABC, Generic[M]):
             trace=schedule.trace(path, **_named(path.path)),
         )
 
-    def descended(self, data: Data, keys: jax.Array, schedule: Schedule) -> Walk[PyTree]:
+    def descended(self, data: KnownData, keys: jax.Array, schedule: Schedule) -> Walk[PyTree]:
         """All runs from their starts to their ends, as many at a time as fit into memory."""
-        objective, given = self.objective(data), given_of(data, keys)
-        pairs, paths = list(zip(each_key(keys), targets_or_unknown(data), strict=True)), []
+        objective, given = self.objective(data), given_of(data)
+        pairs, paths = list(zip(each_key(keys), data.targets, strict=True)), []
         with float64():
             first = self._start(*pairs[0])
             check_model(first, data.n)
@@ -156,7 +154,7 @@ class Network(abc.ABC, Generic[M]):
         """eta; a preset may have units of its own."""
         return self.eta
 
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> M:
+    def rebuild(self, numbers: PyTree, target: Target, key: jax.Array) -> M:
         """The start of the run, drawn again from its key, with the trained numbers in it."""
         with float64():
             start = self._start(key, target)
@@ -165,11 +163,11 @@ class Network(abc.ABC, Generic[M]):
             return with_parameters(start, {name: numbers[name] for name in own})
         return with_parameters(start, jax.tree.unflatten(jax.tree.structure(own), list(numbers)))
 
-    def _start(self, key: jax.Array, target: Target | Unknown) -> M:
+    def _start(self, key: jax.Array, target: Target) -> M:
         return self.draw(jax.random.split(key)[1], target)
 
 
-def _runs_at_once(start: Model, objective: Objective, data: Data, schedule: Schedule) -> int:
+def _runs_at_once(start: Model, objective: Objective, data: KnownData, schedule: Schedule) -> int:
     """How many runs fit into memory: their arrays, path, rows, and what a model makes of a row.
 
     A model of so many trained numbers has about numbers/n hidden neurons.
@@ -180,9 +178,9 @@ def _runs_at_once(start: Model, objective: Objective, data: Data, schedule: Sche
     ]
     held, numbers = sizes
     records = 0 if schedule.every is None else -(-schedule.steps // schedule.every)
-    rows = {"AllInputs": 1 << data.n, "Rows": len(getattr(data, "labels", ()))}.get(
-        objective.kind, objective.samples // max(1, objective.pieces(data.n))
-    )
+    rows = 1 << data.n
+    if objective.kind != "AllInputs":
+        rows = objective.samples // max(1, objective.pieces(data.n))
     size = 3 * held + records * numbers + (objective.batch or rows) * (data.n + numbers / data.n)
     return max(1, int(AT_ONCE / size))
 
@@ -206,7 +204,7 @@ def _named(path: PyTree) -> dict[str, np.ndarray]:
 @register_learner("descent")
 @dataclass(frozen=True, eq=False)
 class Descent(Network[Model]):
-    """Gradient descent on a model of your own, from rows, samples or all inputs.
+    """Gradient descent on a model of your own, from samples or all inputs.
 
     model: a model (see `paritylab.models.protocol`), the start of every run, or a function from a
     key to one, so that every run starts elsewhere. batch: rows per step, all of them if None.
@@ -233,7 +231,7 @@ class Descent(Network[Model]):
         super().__post_init__()
         as_loss(self.loss)
 
-    def draw(self, key: jax.Array, target: Target | Unknown) -> Model:
+    def draw(self, key: jax.Array, target: Target) -> Model:
         if is_model(self.model):
             return cast(Model, self.model)
         try:
@@ -263,7 +261,7 @@ class FeedForwardNet(Network[FeedForward]):
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.01
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 2000
 
-    def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
+    def draw(self, key: jax.Array, target: Target) -> FeedForward:
         return FeedForward.random(key, target.n, self.width, signs=self.inputs == "signs")
 
 
@@ -283,7 +281,7 @@ class FrozenAttention(Network[FrozenHeads]):
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.02
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 2000
 
-    def draw(self, key: jax.Array, target: Target | Unknown) -> FrozenHeads:
+    def draw(self, key: jax.Array, target: Target) -> FrozenHeads:
         return FrozenHeads.random(key, target.n, heads=self.heads, width=self.width, tau=self.tau)
 
 
@@ -308,13 +306,13 @@ class RecurrentNet(Network[BitReader]):
     # A string costs a network n steps one after another: fewer of them than for other models.
     judged_by = (14, 2048)
 
-    def draw(self, key: jax.Array, target: Target | Unknown) -> BitReader:
+    def draw(self, key: jax.Array, target: Target) -> BitReader:
         return BitReader(Recurrent.random(key, target.n + 2, self.width, self.cell), self.labels)
 
-    def rule(self, data: Data) -> OptimiserPart:
+    def rule(self, data: KnownData) -> OptimiserPart:
         return clipped_adam(self.eta)
 
-    def objective(self, data: Data) -> Objective:
+    def objective(self, data: KnownData) -> Objective:
         assert isinstance(data, Sample | Fresh)
         parities_of(data, "a recurrent net")
         return super().objective(data)._replace(on_rows=running_loss)

@@ -24,7 +24,7 @@ from paritylab.learning.contract import (
     Trained,
     register_learner,
 )
-from paritylab.learning.data import Data, Fresh, Population, Sample, Target, Unknown, are_uniform
+from paritylab.learning.data import Fresh, KnownData, Population, Sample, Target, are_uniform
 from paritylab.learning.descent import Objective, Schedule, stacked
 from paritylab.learning.judging import Scores, judge_models
 from paritylab.learning.networks import Network
@@ -103,7 +103,7 @@ class XorStep(Network[TwoHeads]):
                 f"an optimiser from optax brings its own step size, got gain={self.gain} too"
             )
 
-    def draw(self, key: jax.Array, target: Target | Unknown) -> TwoHeads:
+    def draw(self, key: jax.Array, target: Target) -> TwoHeads:
         n, width = target.n, self.width
         if width is None and is_drawn(self.positions):
             width = usual_width(n)
@@ -120,9 +120,9 @@ class XorStep(Network[TwoHeads]):
             return gain
         return gain * unit_step(n, attention=self.attention, readout=self.readout, loss=self.loss)
 
-    def objective(self, data: Data) -> Objective:
+    def objective(self, data: KnownData) -> Objective:
         """Rows as they are; of a population the closed risk, or its gradient at w = 0 alone."""
-        targets, objective = pairs_of(data.targets or ()), super().objective(data)
+        targets, objective = pairs_of(data.targets), super().objective(data)
         if not isinstance(data, Population):
             return objective
         if not are_uniform(data):
@@ -143,11 +143,11 @@ class XorStep(Network[TwoHeads]):
         slopes = float(first.relevant[0]), first.other
         return objective._replace(exact=_FirstRisk(first.value, *slopes))
 
-    def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
+    def train(self, data: KnownData, keys: jax.Array, trace: int | None) -> Trained:
         """Descend, and judge every run over all inputs."""
         schedule = Schedule(self.optimiser, self.steps, trace)
         path = self.descended(data, keys, schedule)
-        numbers, targets = path.end, pairs_of(data.targets or ())
+        numbers, targets = path.end, pairs_of(data.targets)
         each = list(zip(numbers, targets, each_key(keys), strict=True))
         with float64():
             judged = (
@@ -182,7 +182,7 @@ class XorStep(Network[TwoHeads]):
             },
         )
 
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> TwoHeads:
+    def rebuild(self, numbers: PyTree, target: Target, key: jax.Array) -> TwoHeads:
         with float64():
             return self.draw(jax.random.split(key)[1], target).with_parameters(numbers)
 
