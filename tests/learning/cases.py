@@ -116,7 +116,7 @@ CASES = [
     Case("xor", XorStep(width=12), on(Population, parities(n=10, sign=-1))),
     Case(
         "xor-fresh",
-        XorStep(width=8, attention="sigmoid", readout="abs", steps=3, start=0.1),
+        XorStep(width=8, attention="sigmoid", steps=3, start=0.1),
         on(Fresh, parities(n=8, sign=-1, noise=0.1), 40),
     ),
     Case("one-step", OneStep(width=24), on(Population, parities(n=10, k=3))),

@@ -25,7 +25,6 @@ from paritylab.learning import (
     learn,
 )
 from paritylab.learning.contract import learner_name
-from paritylab.learning.heads.train import HeadsSettings
 from paritylab.options import options_in_source, options_of
 from paritylab.precision import is_fixed
 from paritylab.problem import Parity, ParityTree, random_parities
@@ -211,10 +210,6 @@ def test_every_setting_refuses_what_its_annotation_excludes(name):
             with pytest.raises(ValueError, match=rf"^{setting} .*{words}") as raised:
                 learner(**{**needed, setting: value})
             assert "\n" not in str(raised.value)
-
-
-def test_the_keywords_of_presets_are_the_fields():
-    assert set(HeadsSettings.__annotations__) == {each.name for each in fields(Heads)}
 
 
 # The frame around the learners.

@@ -89,20 +89,13 @@ HEADS = [
 ]
 
 PAIRS = [
-    (lambda: XorStep(readout=lambda z: z), "must be even"),
-    (lambda: XorStep(readout=lambda z: 1.0 if z > 0 else 0.0), "branches on its value"),
-    (lambda: XorStep(optimiser=optax.adam(0.1), gain=2.0), "brings its own step size"),
     (lambda: xor(Population(Parity(2, (0, 1), sign=-1))), "needs n ≥ 3"),
     (lambda: xor(ON_ONE), "sign=-1"),
     (lambda: xor(Population(Parity(8, (1, 4, 5), sign=-1))), "random_parities"),
     (lambda: xor(Population(AND)), "sign=-1.; got a Junta"),
-    (lambda: xor(Population(Parity(8, (1, 4), sign=-1, bias=0.4))), "need fair bits"),
-    (lambda: xor(readout="abs", steps=2), "use Fresh or Sample"),
-    (lambda: xor(loss="hinge", start=0.1), "use Fresh or Sample"),
-    (lambda: xor(readout="abs", optimiser=optax.sgd(0.1)), "by name"),
+    (lambda: xor(Population(Parity(8, (1, 4), sign=-1, bias=0.4))), "learns from fair bits"),
     (lambda: xor(positions="onehot", width=5), "has width 8, got width=5"),
     (lambda: xor(attention=jnp.ones_like), "does not respond"),
-    (lambda: xor(readout=lambda z: 0 * z), "do not raise the pair"),
     (lambda: xor(Population(Parity(10**6, (1, 4), sign=-1)), width=90), "streamed_step"),
 ]
 

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.models import ATTENTION, Bowl, OneHot, Tent, TwoHeads, as_code, attend
+from paritylab.models import ATTENTION, Bowl, OneHot, TwoHeads, as_code, attend
 from paritylab.problem import Parity
 
 
@@ -15,10 +15,8 @@ def test_every_kind_starts_uniform_and_prefers_higher_scores(kind):
     assert (np.diff(weights) > 0).all()
 
 
-def test_both_readouts_are_the_xor_at_the_mean_of_two_signs():
-    for readout in (Bowl(), Tent()):
-        z = jnp.array([-1.0, 0.0, 1.0])
-        np.testing.assert_allclose(readout(z), [-1, 1, -1])
+def test_the_readout_is_the_xor_at_the_mean_of_two_signs():
+    np.testing.assert_allclose(Bowl()(jnp.array([-1.0, 0.0, 1.0])), [-1, 1, -1])
 
 
 def test_a_model_on_the_pair_labels_every_string():

@@ -17,7 +17,6 @@ from paritylab.learning.chain.teacher import TeacherStep, usual_step
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.xor.exact import default_gain, unit_step, usual_width, worst_case, xor_risk
 from paritylab.models import (
-    Bowl,
     Circle,
     HeadAttention,
     PositionTable,
@@ -155,7 +154,7 @@ def stepped(table, gain, eta, kind):
     gradient = jax.grad(lambda w: xor_risk(model(w).weights(), on_pair))(zero)
     after = model(zero - eta * gradient)
     weights = after.weights()
-    worst = worst_case(weights, on_pair, Bowl())
+    worst = worst_case(weights, on_pair)
     return after.directions[0], weights, worst.error, xor_risk(weights, on_pair)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from paritylab.learning.xor.exact import first_gradient
-from paritylab.models import Bowl
 from paritylab.theory.hg2 import linear_share
 
 X64_MODES = [False]
@@ -27,7 +26,7 @@ X64_MODES = [False]
 )
 def test_the_first_gradient_sees_pairs_only(bits, function, signal):
     """Bit i gains weight faster than irrelevant ones by -(4/n)·Σ_j E[f·x_i·x_j], here by hand."""
-    first = first_gradient(40, function, bits, Bowl(), "correlation")
+    first = first_gradient(40, function, bits, "correlation")
     np.testing.assert_allclose(40 * (first.other - first.relevant) / 4, signal, atol=1e-9)
 
 

@@ -76,24 +76,19 @@ def judge_models(
     data: KnownData,
     keys: jax.Array,
     *,
-    loss: str | None = None,
     most_bits: int = MOST_BITS,
     samples: int = SAMPLES,
-    batch_size: int = SAMPLES,
 ) -> Scores:
     """Any models, one in memory at a time if they come from a generator.
 
-    All inputs are visited up to `most_bits`, `samples` fresh ones beyond, `batch_size` of them at a
-    time. loss: the `judging_loss` of the data if None.
+    All inputs are visited up to `most_bits`, `samples` fresh ones beyond.
     """
-    targets, chosen = functions_of(data, "a model"), as_loss(loss or judging_loss(data))
+    targets, chosen = functions_of(data, "a model"), as_loss(judging_loss(data))
     drawn = None if data.n <= most_bits else samples
     columns = []
     for model, target, key in zip(models, targets, each_key(keys), strict=True):
         fresh = jax.random.fold_in(key, 3)
-        risk, right = (
-            _risk(model, target, each, fresh, drawn, batch_size) for each in (chosen, ACCURACY)
-        )
+        risk, right = (_risk(model, target, each, fresh, drawn) for each in (chosen, ACCURACY))
         columns.append((risk.value, risk.error, right.value))
     risks, errors, accuracy = (np.array(column) for column in zip(*columns, strict=True))
     return Scores(risks, errors, "exact" if drawn is None else "sampled", accuracy)
@@ -105,7 +100,6 @@ def _risk(
     loss: Loss,
     key: jax.Array,
     samples: int | None,
-    batch_size: int,
 ) -> Risk:
     """The risk of one model; not a number where its numbers or predictions are none."""
     if not is_finite(model):
@@ -113,7 +107,7 @@ def _risk(
     try:
         if samples is None:
             return enumerated_risk(model, target, loss)
-        return sampled_risk(model, target, loss, samples=samples, key=key, batch_size=batch_size)
+        return sampled_risk(model, target, loss, samples=samples, key=key)
     except ValueError:
         rows = np.random.default_rng(0).integers(0, 2, (64, target.n)).astype(np.float64)
         if np.isfinite(np.asarray(_predict(model, rows))).all():

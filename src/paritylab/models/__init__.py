@@ -43,11 +43,9 @@ from paritylab.models.protocol import (
     Model as Model,
 )
 from paritylab.models.readouts import (
-    XOR_READOUTS as XOR_READOUTS,
     Bowl as Bowl,
     Cosine as Cosine,
     PiecewiseLinear as PiecewiseLinear,
-    Tent as Tent,
     Zigzag as Zigzag,
     as_readout as as_readout,
     default_readout as default_readout,

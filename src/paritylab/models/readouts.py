@@ -137,19 +137,8 @@ class Bowl(eqx.Module):
         return _bowl(z)
 
 
-@final
-class Tent(eqx.Module):
-    """1 - |2z| from two ReLUs, which is also -x_i·x_j at z = (x_i + x_j)/2."""
-
-    def __call__(self, z: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
-        return 1 - smooth_relu(2 * jnp.asarray(z), 0.0) - smooth_relu(-2 * jnp.asarray(z), 0.0)
-
-
 #: Every scalar function of the attended sum can serve as a readout.
 Readout = Callable[[Array], Array]
-
-#: Readouts of the mean of two signs, by name.
-XOR_READOUTS: dict[str, Readout] = {"square": Bowl(), "abs": Tent()}
 
 
 def as_readout(readout: object, k: int) -> Readout:
@@ -169,7 +158,7 @@ def as_readout(readout: object, k: int) -> Readout:
             f'readout must be "zigzag", "cos" or a function of s, got {shortened(readout)}'
         )
     function = cast(Readout, readout)
-    if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl | Tent):
+    if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl):
         _check(function, k)
     return function
 

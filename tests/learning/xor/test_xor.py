@@ -5,7 +5,6 @@ import itertools
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 from scipy.special import softmax
 
@@ -21,7 +20,6 @@ from paritylab.learning.xor.exact import (
 from paritylab.learning.xor.stream import step_on, streamed_step
 from paritylab.models import (
     ATTENTION,
-    XOR_READOUTS,
     Bowl,
     OneHot,
     PackedSigns,
@@ -43,9 +41,9 @@ def pairs(n, runs, **options):
     return random_parities(n, 2, runs, sign=-1, **options)
 
 
-def enumerated(weights, readout, loss, noise=0.0):
+def enumerated(weights, loss, noise=0.0):
     loss = as_loss(loss)
-    return loss.outer(jnp.mean(loss.noisy(LABELS, XOR_READOUTS[readout](SIGNS @ weights), noise)))
+    return loss.outer(jnp.mean(loss.noisy(LABELS, Bowl()(SIGNS @ weights), noise)))
 
 
 @pytest.mark.parametrize("loss", ["squared", "correlation"])
@@ -56,33 +54,31 @@ def test_the_risk_is_the_mean_over_all_inputs(loss, noise):
         g = jnp.asarray(weights)
         routes = (
             lambda g: xor_risk(g, ON_PAIR, loss, noise),
-            lambda g: enumerated(g, "square", loss, noise),
+            lambda g: enumerated(g, loss, noise),
         )
         exact, every = (jax.value_and_grad(route)(g) for route in routes)
         assert abs(float(exact[0] - every[0])) < 1e-12
         np.testing.assert_allclose(np.asarray(exact[1]), np.asarray(every[1]), atol=1e-12)
 
 
-@pytest.mark.parametrize("readout", XOR_READOUTS)
-def test_the_worst_case_is_the_worst_of_all_inputs(readout):
+def test_the_worst_case_is_the_worst_of_all_inputs():
     rng = np.random.default_rng(1)
     with float64():
         for _ in range(20):
             weights = rng.normal(size=8) * np.where(ON_PAIR, 1, 0.1)
-            worst = worst_case(jnp.asarray(weights), jnp.asarray(ON_PAIR), XOR_READOUTS[readout])
-            errors = jnp.abs(XOR_READOUTS[readout](SIGNS @ jnp.asarray(weights)) - LABELS)
+            worst = worst_case(jnp.asarray(weights), jnp.asarray(ON_PAIR))
+            errors = jnp.abs(Bowl()(SIGNS @ jnp.asarray(weights)) - LABELS)
             if float(worst.outside) <= abs(weights[PAIR].sum()):
                 assert float(worst.error) == pytest.approx(float(errors.max()), rel=1e-9)
             else:
                 assert float(worst.error) >= float(errors.max()) - 1e-9
 
 
-@pytest.mark.parametrize("readout", XOR_READOUTS)
 @pytest.mark.parametrize("loss", ["squared", "correlation"])
-def test_the_first_gradient_is_that_of_enumeration(readout, loss):
-    first = first_gradient(8, lambda x: -x[0] * x[1], 2, XOR_READOUTS[readout], loss)
+def test_the_first_gradient_is_that_of_enumeration(loss):
+    first = first_gradient(8, lambda x: -x[0] * x[1], 2, loss)
     with float64():
-        every = jax.grad(lambda g: enumerated(g, readout, loss))(jnp.full(8, 1 / 8))
+        every = jax.grad(lambda g: enumerated(g, loss))(jnp.full(8, 1 / 8))
     expected = np.where(ON_PAIR, first.relevant[0], first.other)
     np.testing.assert_allclose(np.asarray(every), expected, atol=1e-12)
 
@@ -91,41 +87,34 @@ def twice_as_sharp(scores):
     return jax.nn.softmax(2 * scores, axis=-1)
 
 
-def cosine(z):
-    return jnp.cos(jnp.pi * z)
-
-
-def checked(learner, readout, key=1):
+def checked(learner, key=1):
     """Two runs whose model gives, over every input, the risk and worst error they report."""
     runs = learn(learner, Population(pairs(8, 2, noise=0.05)), key=key)
     model, (i, j) = runs.model(1), runs.targets[1].subset
     with float64():
-        errors = readout(SIGNS @ model.weights()) + SIGNS[:, i] * SIGNS[:, j]
-        flipped = readout(SIGNS @ model.weights()) - SIGNS[:, i] * SIGNS[:, j]
+        errors = model.readout(SIGNS @ model.weights()) + SIGNS[:, i] * SIGNS[:, j]
+        flipped = model.readout(SIGNS @ model.weights()) - SIGNS[:, i] * SIGNS[:, j]
         risk = float(jnp.mean(0.95 * errors**2 + 0.05 * flipped**2) / 2)
         worst, found = float(jnp.abs(errors).max()), np.argsort(-np.asarray(model.weights()))[:2]
     assert runs.kind == "exact"
     assert runs.risk[1] == pytest.approx(risk, rel=1e-9, abs=1e-9)
-    assert runs.stats["worst"][1] >= worst * (1 - 1e-5)  # cos is searched, not solved, for |z| > 1
-    assert runs.stats["numbers"].tolist() == [2 * model.code.width] * 2
+    assert runs.stats["worst"][1] >= worst - 1e-9
     assert runs.subset[1] in (None, tuple(sorted(found.tolist())))
     return runs
 
 
 @pytest.mark.grid(4)
 @pytest.mark.parametrize("attention", ATTENTION)
-@pytest.mark.parametrize("readout", XOR_READOUTS)
-def test_what_is_rebuilt_is_what_was_trained_by_the_exact_gradient(attention, readout):
+def test_what_is_rebuilt_is_what_was_trained_by_the_exact_gradient(attention):
     """The risk by enumeration, and the step by autodiff of the model over every input."""
     for positions in ("balanced", "circle", "onehot", "signs"):
         learner = XorStep(
             width=None if positions in ("circle", "onehot") else 5,
             attention=attention,
-            readout=readout,
             positions=positions,
             gain=1.5,
         )
-        runs = checked(learner, XOR_READOUTS[readout])
+        runs = checked(learner)
     model, labels = runs.model(1), -np.prod(SIGNS[:, runs.targets[1].subset], axis=1)
     with float64():
 
@@ -133,7 +122,7 @@ def test_what_is_rebuilt_is_what_was_trained_by_the_exact_gradient(attention, re
             z = SIGNS @ model.with_parameters(w).weights()
             return jnp.mean(as_loss("squared").noisy(labels, model.readout(z), 0.05))
 
-        step = unit_step(8, attention=attention, readout=readout) * 1.5
+        step = unit_step(8, attention=attention) * 1.5
         expected = -step * jax.grad(loss)(jnp.zeros((2, 5)))
     np.testing.assert_allclose(runs.numbers[1], np.asarray(expected), atol=1e-8)
 
@@ -143,10 +132,10 @@ def test_own_parts_are_rebuilt_too():
     for changes in (
         {"attention": twice_as_sharp, "width": 5},
         {"positions": table},
-        {"positions": OneHot(8), "readout": cosine},
-        {"attention": "exp", "positions": lambda n: np.eye(n)[:, :5], "readout": cosine},
+        {"positions": OneHot(8)},
+        {"attention": "exp", "positions": lambda n: np.eye(n)[:, :5]},
     ):
-        checked(XorStep(gain=1.5, **changes), changes.get("readout", XOR_READOUTS["square"]))
+        checked(XorStep(gain=1.5, **changes))
 
 
 def test_the_trace_is_the_path_of_the_exact_risk():
@@ -160,7 +149,7 @@ def test_the_trace_is_the_path_of_the_exact_risk():
 
 
 def test_a_sample_is_the_same_rows_at_every_step_and_fresh_rows_are_not():
-    learner = XorStep(width=12, optimiser=optax.sgd(1e-9), steps=3)
+    learner = XorStep(width=12, gain=1e-9, steps=3)
     seen = {
         kind: learn(learner, kind(pairs(16, 2), 64), trace=1).trace["risk"]
         for kind in (Sample, Fresh)
@@ -170,21 +159,10 @@ def test_a_sample_is_the_same_rows_at_every_step_and_fresh_rows_are_not():
 
 
 @pytest.mark.slow
-def test_many_rows_find_the_pair_with_noise_and_bias():
+def test_many_rows_find_the_pair_with_noise():
     learner = XorStep(width=24, loss="correlation", positions="balanced")
     runs = learn(learner, Sample(pairs(16, 10, noise=0.1), 20_000))
     assert runs.rate().value > 0.8
-    biased = learn(learner, Fresh(pairs(16, 3, bias=0.45), 20_000))
-    exact = enumerated_risk(biased.model(0), biased.targets[0], "squared").value
-    assert biased.risk[0] == pytest.approx(exact, abs=1e-9)
-
-
-@pytest.mark.slow
-def test_beyond_20_bits_other_readouts_are_sampled_with_their_error():
-    runs = learn(XorStep(readout="abs", positions="balanced"), Population(pairs(22, 2)))
-    exact = enumerated_risk(runs.model(0), runs.targets[0], "squared").value
-    assert runs.kind == "sampled"
-    assert abs(runs.risk[0] - exact) < 6 * runs.error[0] + 1e-9
 
 
 def test_the_stream_takes_the_same_step_as_a_table():
@@ -231,9 +209,8 @@ def test_a_second_call_compiles_nothing_even_at_another_gain_and_key(caplog):
 
 
 def test_diverged_runs_are_never_solved():
-    for readout, gain in (("square", 1e300), ("square", 300.0), ("abs", 1e5)):
-        learner = XorStep(width=12, attention="exp", gain=gain, readout=readout)
-        lost = learn(learner, Population(pairs(20, 3)))
+    for gain in (1e300, 300.0):
+        lost = learn(XorStep(width=12, attention="exp", gain=gain), Population(pairs(20, 3)))
         assert lost.diverged.all() or gain == 300
         assert not lost.solved.any()
         assert not (lost.diverged & lost.recovered).any()
@@ -253,7 +230,7 @@ def worst_errors(kind, gains, n=512, width=75):
         # Two equal heads share the gradient of their common direction.
         slope = jax.grad(lambda w: xor_risk(weights(w), on_pair))(jnp.zeros(width, table.dtype)) / 2
         made = [weights(-gain * n * n / 2 * slope).astype("f8") for gain in gains]
-        return np.array([float(worst_case(g, on_pair, Bowl()).error) for g in made])
+        return np.array([float(worst_case(g, on_pair).error) for g in made])
 
 
 def test_single_precision_decides_like_double():

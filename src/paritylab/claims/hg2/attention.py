@@ -19,7 +19,7 @@ from scipy.special import expit, softmax
 from paritylab.claims import HG2, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, instead, note, repair
 from paritylab.learning.xor.exact import SOLVED_ERROR, usual_width, worst_of
-from paritylab.models import Bowl, PackedSigns
+from paritylab.models import PackedSigns
 from paritylab.precision import float64
 from paritylab.statistics import Rate, pooled
 from paritylab.theory.hg2 import linear_share
@@ -137,7 +137,7 @@ def right_on_every_input(sums: Any) -> Bool[np.ndarray, "*cases"]:
     """Whether ½(ŷ - y)² ≤ 0.01 on the worst of all inputs, from `pair_sums`."""
     with float64():
         total, apart, rest = (jnp.asarray(part) for part in sums)
-        return np.asarray(worst_of(total, apart, rest, Bowl()).error) <= SOLVED_ERROR
+        return np.asarray(worst_of(total, apart, rest).error) <= SOLVED_ERROR
 
 
 def best_choice(

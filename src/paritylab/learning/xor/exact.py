@@ -1,6 +1,6 @@
 """Exact quantities of the two-head XOR model: risk, worst case, first gradient, unit of a step.
 
-z = Σ_l g_l x_l with signs x and weights g; y = -x_i·x_j.
+z = Σ_l g_l x_l with signs x and weights g; ŷ = 1 - 2z²; y = -x_i·x_j.
 """
 
 import sys
@@ -14,22 +14,17 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 from scipy.stats import binom
 
-from paritylab.checks import shortened
-from paritylab.learning.contract import AttentionPart, LossPart, ReadoutPart
+from paritylab.learning.contract import AttentionPart
 from paritylab.learning.data import Target
 from paritylab.models.attention import Kind, attend
-from paritylab.models.readouts import XOR_READOUTS, Bowl, Readout, Tent
-from paritylab.precision import AnyArray, check_scalar_function, float64
+from paritylab.models.readouts import Bowl
+from paritylab.precision import AnyArray, float64
 from paritylab.problem import Parity
-from paritylab.problem.losses import Loss, as_loss
-from paritylab.risk.result import outer_derivatives
 
 #: Losses whose mean over inputs has a closed form at any weights.
 XOR_LOSSES = ("squared", "correlation")
 #: A run is solved if |ŷ - y| is at most this on every input: ½(ŷ-y)² ≤ 0.01.
 SOLVED_ERROR = 0.02**0.5
-#: Points of |z| at which a readout of one's own is searched for its worst error.
-SCAN = 1025
 
 
 def xor_risk(
@@ -38,7 +33,7 @@ def xor_risk(
     loss: str = "squared",
     noise: Float[AnyArray, ""] | float = 0.0,
 ) -> Float[Array, ""]:
-    """E[loss] over all inputs for the readout 1 - 2z², at any weights g.
+    """E[loss] over all inputs, at any weights g.
 
     With S₂ = Σ g², S₄ = Σ g⁴: E[yŷ] = 4 g_i g_j (1-2ν), E[ŷ²] = 1 - 4S₂ + 4(3S₂² - 2S₄).
     on_pair: true at i and j. noise: ν, the probability of a flipped label.
@@ -46,8 +41,7 @@ def xor_risk(
     >>> round(float(xor_risk(jnp.array([0.5, 0.5, 0.0]), jnp.array([True, True, False]))), 6)
     0.0
     """
-    if loss not in XOR_LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(XOR_LOSSES)}, got {loss!r}")
+    _check_loss(loss)
     g = jnp.asarray(weights)
     inside = jnp.where(jnp.asarray(on_pair), g, 0)
     agreement = 2 * (jnp.sum(inside) ** 2 - jnp.sum(inside**2)) * (1 - 2 * noise)
@@ -66,8 +60,8 @@ def risk_rounding(weights: Float[AnyArray, " n"]) -> Float[Array, ""]:
 class WorstCase(NamedTuple):
     """The largest error |ŷ - y| over all 2^n inputs, and what it is made of.
 
-    For a readout that falls with |z| from 1 at z = 0 (square, abs) error is exact if outside ≤
-    |g_i + g_j|, otherwise an upper bound. outside: Σ |g_l| off the pair. imbalance: |g_i - g_j|.
+    error is exact if outside ≤ |g_i + g_j|, otherwise an upper bound. outside: Σ |g_l| off the
+    pair. imbalance: |g_i - g_j|.
     """
 
     error: Float[AnyArray, "..."]
@@ -75,16 +69,14 @@ class WorstCase(NamedTuple):
     imbalance: Float[AnyArray, "..."]
 
 
-def worst_case(
-    weights: Float[AnyArray, " n"], on_pair: Bool[AnyArray, " n"], readout: Readout
-) -> WorstCase:
-    """The worst input for given weights g and an even readout."""
+def worst_case(weights: Float[AnyArray, " n"], on_pair: Bool[AnyArray, " n"]) -> WorstCase:
+    """The worst input for given weights g."""
     g, on_pair = jnp.asarray(weights), jnp.asarray(on_pair)
     pair_sum = jnp.sum(jnp.where(on_pair, g, 0))
     squares = jnp.sum(jnp.where(on_pair, g**2, 0))
     imbalance = jnp.sqrt(jnp.maximum(2 * squares - pair_sum**2, 0))
     outside = jnp.sum(jnp.where(on_pair, 0, jnp.abs(g)))
-    return worst_of(jnp.abs(pair_sum), imbalance, outside, readout)
+    return worst_of(jnp.abs(pair_sum), imbalance, outside)
 
 
 @eqx.filter_jit
@@ -92,35 +84,28 @@ def worst_of(
     pair_sum: Float[Array, "..."],
     imbalance: Float[Array, "..."],
     outside: Float[Array, "..."],
-    readout: Readout,
 ) -> WorstCase:
     """`worst_case` from c = |g_i + g_j|, d = |g_i - g_j| and R = Σ|g| outside the pair.
 
-    |z| lies between max(c-R, 0) and c+R where y = -1, between max(d-R, 0) and d+R where y = 1. The
-    ends decide for square and abs; another readout is searched at 1,025 points between them, which
-    is an upper bound if it is monotone in |z| and a fine search if it is not.
+    |z| lies between max(c-R, 0) and c+R where y = -1, between max(d-R, 0) and d+R where y = 1. As
+    ŷ falls with |z|, the ends decide.
     """
-    points = 2 if isinstance(readout, Bowl | Tent) else SCAN
-    share = jnp.linspace(0, 1, points).reshape((-1,) + (1,) * jnp.ndim(outside))
-    errors = []
-    for centre, label in ((pair_sum, -1), (imbalance, 1)):
-        low, high = jnp.maximum(centre - outside, 0), centre + outside
-        errors.append(jnp.abs(readout((1 - share) * low[None] + share * high[None]) - label))
-    error = jnp.max(jnp.concatenate(errors), axis=0)
+    errors = [
+        jnp.abs(Bowl()(end) - label)
+        for centre, label in ((pair_sum, -1), (imbalance, 1))
+        for end in (jnp.maximum(centre - outside, 0), centre + outside)
+    ]
+    error = jnp.max(jnp.stack(errors), axis=0)
     # A maximum over many runs at once may drop NaN, and weights that diverged are never right.
     finite = jnp.isfinite(pair_sum + imbalance + outside)
     return WorstCase(jnp.where(finite, error, jnp.nan), outside, imbalance)
 
 
 class FirstGradient(NamedTuple):
-    """∂risk/∂g_l at equal weights: one number per relevant bit, one for all other positions.
-
-    value: the risk there.
-    """
+    """∂risk/∂g_l at equal weights: one number per relevant bit, one for all other positions."""
 
     relevant: Float[np.ndarray, " bits"]
     other: float
-    value: float
 
     @property
     def signal(self) -> float:
@@ -132,44 +117,37 @@ def first_gradient(
     n: int,
     function: Callable[[np.ndarray], float],
     bits: int,
-    readout: Readout,
-    loss: str | Loss = "squared",
+    loss: str = "squared",
     *,
-    noise: float = 0.0,
     weight: float | None = None,
 ) -> FirstGradient:
     """Exact gradient at equal weights for a label that depends on a few signs, in O(n).
 
-    function: label in {+1, -1} from `bits` signs. weight: g_l of every position, 1/n if None. The
-    other n - bits signs enter only through their sum, a binomial variable.
+    function: label from `bits` signs. weight: g_l of every position, 1/n if None. The other n -
+    bits signs enter only through their sum, a binomial variable.
 
-    >>> xor = first_gradient(100, lambda x: -x[0] * x[1], 2, Bowl(), "correlation")
+    >>> xor = first_gradient(100, lambda x: -x[0] * x[1], 2, "correlation")
     >>> np.round(xor.relevant, 12).tolist(), abs(round(xor.other, 12))
     ([-0.04, -0.04], 0.0)
     """
     if not 1 <= bits < n:
         raise ValueError(f"need 1 ≤ bits < n, got bits={bits}, n={n}")
-    chosen = as_loss(loss)
+    _check_loss(loss)
     rest = n - bits
     ones = np.arange(rest + 1)
     # chance: of one assignment of the relevant bits together with a number of ones elsewhere.
     chance, total = binom.pmf(ones, rest, 0.5) / (1 << bits), rest - 2.0 * ones
-    relevant, other, mean = np.zeros(bits), 0.0, 0.0
-    with float64():
-        slope = jax.vmap(
-            jax.value_and_grad(lambda z, y: chosen.noisy(y, readout(z), noise)), (0, None)
-        )
-        for index in range(1 << bits):
-            signs = 1.0 - 2.0 * ((index >> np.arange(bits)) & 1)
-            z = (signs.sum() + total) * (1 / n if weight is None else weight)
-            values, forces = slope(jnp.asarray(z), float(function(signs)))
-            force = np.asarray(forces) * chance
-            mean += float(np.asarray(values) @ chance)
-            # ∂/∂g_l of loss(Σ g x) is force·x_l; off the set x_l averages to total/rest.
-            relevant += signs * force.sum()
-            other += force @ total / rest
-    value, outer, _ = outer_derivatives(chosen, mean)
-    return FirstGradient(outer * relevant, float(outer * other), value)
+    relevant, other = np.zeros(bits), 0.0
+    for index in range(1 << bits):
+        signs = 1.0 - 2.0 * ((index >> np.arange(bits)) & 1)
+        z = (signs.sum() + total) * (1 / n if weight is None else weight)
+        # ∂loss/∂z, from ∂ŷ/∂z = -4z; ½(ŷ-y)² and -yŷ differ by the term ŷ²/2.
+        predicted = 1 - 2 * z**2 if loss == "squared" else 0.0
+        force = 4 * z * (float(function(signs)) - predicted) * chance
+        # ∂/∂g_l of loss(Σ g x) is force·x_l; off the set x_l averages to total/rest.
+        relevant += signs * force.sum()
+        other += force @ total / rest
+    return FirstGradient(relevant, float(other))
 
 
 def first_response(attention: str | Kind, n: int) -> tuple[float, float]:
@@ -188,33 +166,26 @@ def first_response(attention: str | Kind, n: int) -> tuple[float, float]:
     if np.ptp(weights) > 1e-9 * np.abs(weights).max() or not slope > 0:
         raise ValueError(
             "a gain is measured at equal scores, where this attention gives unequal weights or "
-            "does not respond; use an optimiser with a step size of its own, such as "
-            "optax.sgd(0.1) or adam"
+            "does not respond"
         )
     return float(weights[0]), slope
 
 
-def unit_step(
-    n: int,
-    *,
-    attention: AttentionPart = "softmax",
-    readout: ReadoutPart = "square",
-    loss: LossPart = "squared",
-) -> float:
+def unit_step(n: int, *, attention: AttentionPart = "softmax", loss: str = "squared") -> float:
     """The step size at which one exact step gives the pair a score of 1 above the rest, up to the
     overlaps of positions: 2/(dα/dscore · signal). A gain multiplies it.
 
-    >>> round(unit_step(100), 6)  # n²/2 for softmax, 1 - 2z² and ½(ŷ-y)²
+    >>> round(unit_step(100), 6)  # n²/2 for softmax and ½(ŷ-y)²
     5000.0
     """
     weight, slope = first_response(attention, n)
-    first = first_gradient(n, xor_label, 2, as_xor_readout(readout), as_loss(loss), weight=weight)
-    if not first.signal > 0:
+    signal = first_gradient(n, xor_label, 2, loss, weight=weight).signal
+    if not signal > 0:
         raise ValueError(
-            f"at w = 0 this readout and loss do not raise the pair (signal {first.signal:.3g}), so "
-            "a gain has no unit; use an optimiser with a step size of its own, such as adam"
+            f"from equal weights this attention does not raise the pair (signal {signal:.3g}), so "
+            "a gain has no unit"
         )
-    return 2 / (slope * first.signal)
+    return 2 / (slope * signal)
 
 
 def default_gain(n: int) -> float:
@@ -237,21 +208,9 @@ def xor_label(signs: np.ndarray) -> float:
     return float(-signs[0] * signs[1])
 
 
-def as_xor_readout(readout: ReadoutPart) -> Readout:
-    """A readout of the mean z of two signs from its name; an even function of z passes."""
-    if isinstance(readout, str) and readout in XOR_READOUTS:
-        return XOR_READOUTS[readout]
-    if not callable(readout):
-        known = ", ".join(XOR_READOUTS)
-        raise ValueError(f"readout must be {known} or an even function, got {shortened(readout)}")
-    check_scalar_function("the readout", readout, 1)
-    with float64():
-        values = np.asarray(jax.vmap(readout)(jnp.linspace(-1, 1, 64)))
-    if not np.isfinite(values).all():
-        raise ValueError("the readout must be finite for every z in [-1, 1]")
-    if np.abs(values - values[::-1]).max() > 1e-9 * max(1.0, np.abs(values).max()):
-        raise ValueError("the readout must be even in z: z and -z mean the same XOR")
-    return readout
+def _check_loss(loss: str) -> None:
+    if loss not in XOR_LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(XOR_LOSSES)}, got {loss!r}")
 
 
 def pairs_of(targets: tuple[Target, ...]) -> tuple[Parity, ...]:

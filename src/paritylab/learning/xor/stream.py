@@ -14,7 +14,6 @@ from jaxtyping import Bool, Float, Int
 from paritylab.checks import shortened, whole
 from paritylab.learning.xor.exact import SOLVED_ERROR, worst_of
 from paritylab.models.positions import PackedSigns
-from paritylab.models.readouts import Bowl
 from paritylab.precision import float64
 
 #: Positions scored at a time, as many as a cache holds.
@@ -102,7 +101,7 @@ def step_on(
     shares = np.stack([1 + smaller, 1 - smaller, rest]) / (1 + smaller + rest)
     with float64():
         pair_sum, apart, off = map(jnp.asarray, shares)
-        error, outside, imbalance = map(np.asarray, worst_of(pair_sum, apart, off, Bowl()))
+        error, outside, imbalance = map(np.asarray, worst_of(pair_sum, apart, off))
     return StreamedStep(pairs, on_pair.min(axis=0) > rival + rounding, error, outside, imbalance)
 
 
