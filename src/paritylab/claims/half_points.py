@@ -1,13 +1,12 @@
 """Where half of the runs succeed, in rows or in harm, and quotients: each with its interval."""
 
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from paritylab.claims import Estimate
-from paritylab.statistics import PowerLaw, Rate, half_point, half_point_interval, threshold_law
+from paritylab.statistics import Rate, half_point, half_point_interval
 
 
 def half_point_estimate(sizes: Any, successes: Any) -> Estimate:
@@ -26,27 +25,6 @@ def half_point_estimate(sizes: Any, successes: Any) -> Estimate:
     return Estimate(at, *half_point_interval(sizes, flags), flags.shape[1])
 
 
-@dataclass(frozen=True)
-class HalfPoints:
-    """Half points of growing problems. sizes: of the problems; grids: what was tried at each size;
-    flags: what succeeded, (tried, runs)."""
-
-    sizes: list[float] = field(default_factory=list)
-    grids: list[Any] = field(default_factory=list)
-    flags: list[Any] = field(default_factory=list)
-
-    def add(self, size: float, grid: Any, flags: Any) -> Estimate:
-        """One more size; its half point."""
-        self.sizes.append(size)
-        self.grids.append(grid)
-        self.flags.append(flags)
-        return half_point_estimate(grid, flags)
-
-    def law(self) -> PowerLaw:
-        """How the half point grows with the size."""
-        return threshold_law(self.sizes, self.grids, self.flags)
-
-
 def quotient(first: Estimate | Rate, second: Estimate | Rate) -> Estimate:
     """First over second, of independent estimates: their distances to the ends add in squares, in
     logarithms, as errors of independent numbers do.
@@ -63,11 +41,6 @@ def quotient(first: Estimate | Rate, second: Estimate | Rate) -> Estimate:
     above = math.hypot(math.log(high / value), math.log(under / least))
     at = value / under
     return Estimate(at, at * math.exp(-below), at * math.exp(above), first.runs + second.runs)
-
-
-def inverse(estimate: Estimate, over: float = 1.0) -> Estimate:
-    """A number over a positive estimate."""
-    return Estimate(over / estimate.value, over / estimate.high, over / estimate.low, estimate.runs)
 
 
 def scaled(estimate: Estimate, by: float) -> Estimate:

@@ -11,13 +11,13 @@ import optax
 from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note, within
-from paritylab.claims.half_points import HalfPoints, inverse, quotient, scaled
+from paritylab.claims.half_points import half_point_estimate, quotient, scaled
 from paritylab.claims.lab.gaps import gap_curve, on_top
 from paritylab.models.chain import visible_tokens
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
 from paritylab.problem.tree import tree_tokens
-from paritylab.statistics import Mean, Rate
+from paritylab.statistics import Mean, Rate, threshold_law
 from paritylab.theory.gaps import link_noise, link_signal, matched_link, rows_to_find_links
 from paritylab.theory.ks import samples_for_every_pair
 
@@ -224,30 +224,33 @@ def many_steps(
     chain with k = n/2 that is trained on true tokens (n = 8 to 64; an eighth of the runs).
     """
     seed, first, last = trial.seed, sizes[0], sizes[-1]
-    many, once, per_token = HalfPoints(), HalfPoints(), []
+    many, once, per_token = [], [], []
     for size in trial.track(sizes):
         grid = np.ceil(PARTS * size).astype(int)
         found = found_curve(parity_rows(2, size, seed), grid, runs, learner, STEPS)
-        needed = many.add(size, grid, found)
+        many.append((size, grid, found))
+        needed = half_point_estimate(grid, found)
         per_token.append(scaled(needed, 1 / size))
         label = f"rows over M with which half of the runs find the pair, {STEPS} steps, M = {size}"
         yield within(label, per_token[-1], 0.5, 2.5)
         grid = (np.geomspace(0.4, 2.5, 6) * rows_to_find_links(size, 2)).astype(int)
-        step = once.add(size, grid, gap_curve(size, 2, 1, grid, runs=runs, seed=seed).found)
+        once.append((size, grid, gap_curve(size, 2, 1, grid, runs=runs, seed=seed).found))
+    step = half_point_estimate(*once[-1][1:])
     saved, parts = quotient(step, needed), [each.value for each in per_token]
     yield at_least(f"rows of one step over rows of {STEPS} steps, M = {last}", saved, 3)
     text = f"{STEPS} steps find the pair in half of the runs from {min(parts):.2g}M to"
     text = f"{text} {max(parts):.2g}M rows, M = {first} to {last}; one step needs"
     yield finding(f"{text} {saved.value:.1f} times as many at {last}.", "holds")
     label = f"exponent of M in the rows for a pair, {STEPS} steps, M = {first} to {last}"
-    yield within(label, many.law(), 0.5, 1.3)
+    yield within(label, threshold_law(*zip(*many, strict=True)), 0.5, 1.3)
     leads = lead_after_one_step(parity_rows(2, first, seed), 2 * first, 12 * runs)
     link = matched_link(2)
     expected = np.sqrt(2 * first) * link_signal(first, 2, link) / link_noise(first, 2, link)
     label = f"lead of the pair after one step over {expected:.2f} deviations, M = {first}, N = 2M"
     yield within(label, Mean.of(leads / expected), 0.8, 1.2)
     predicted = np.polyfit(np.log(sizes), [np.log(rows_to_find_links(m, 2)) for m in sizes], 1)[0]
-    yield note(f"exponent of M in the rows of one step, predicted {predicted:.2f}", once.law())
+    law = threshold_law(*zip(*once, strict=True))
+    yield note(f"exponent of M in the rows of one step, predicted {predicted:.2f}", law)
     draw = parity_rows(2, first, seed, coins=True)
     coins = Rate.of(found_curve(draw, [4 * first], runs, learner, STEPS))
     yield control(at_most(f"runs that find a pair where labels are coins, M = {first}", coins, 0.2))
@@ -272,12 +275,14 @@ def _against_one_step(
     what: with a place for the size. cases: a size, the predicted N and the rows. power: what the
     exponent exceeds.
     """
-    curve = HalfPoints()
+    tried = []
     for size, formula, draw in cases:
         grid = np.ceil(parts * formula).astype(int)
-        half = curve.add(size, grid, found_curve(draw, grid, runs, learner, LONG))
-        label = f"{formula:,.0f} rows predicted for one step over rows of {LONG} steps"
-        yield at_least(f"{label}, {what.format(size)}", inverse(half, formula), 2)
+        tried.append((size, grid, found_curve(draw, grid, runs, learner, LONG)))
+        half = half_point_estimate(grid / formula, tried[-1][2])
+        label = f"rows of {LONG} steps over {formula:,.0f} predicted for one step"
+        yield at_most(f"{label}, {what.format(size)}", half, 0.5)
     if len(cases) > 2:
         ends = what.format(f"{cases[0][0]} to {cases[-1][0]}")
-        yield at_least(f"exponent of the rows of {LONG} steps, {ends}", curve.law(), power)
+        law = threshold_law(*zip(*tried, strict=True))
+        yield at_least(f"exponent of the rows of {LONG} steps, {ends}", law, power)

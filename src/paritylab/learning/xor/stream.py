@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from paritylab.checks import shortened, whole
-from paritylab.learning.xor.exact import SOLVED_ERROR, worst_of
+from paritylab.learning.xor.exact import worst_of
 from paritylab.models.positions import PackedSigns
 from paritylab.precision import float64
 
@@ -103,25 +103,3 @@ def step_on(
         pair_sum, apart, off = map(jnp.asarray, shares)
         error, outside, imbalance = map(np.asarray, worst_of(pair_sum, apart, off))
     return StreamedStep(pairs, on_pair.min(axis=0) > rival + rounding, error, outside, imbalance)
-
-
-def smallest_xor_width(
-    n: int, goal: str, *, gain: float, draws: int, pairs: int, seed: int = 0, balanced: bool = False
-) -> int:
-    """Smallest width on a grid of ratio 2^(1/4) where every draw ranks all pairs ("rank") or has
-    ½(ŷ-y)² ≤ 0.01 on every input ("every")."""
-    if goal not in ("rank", "every"):
-        raise ValueError(f'goal must be "rank" or "every", got {goal!r}')
-    width = 8.0
-    while width < 4096:
-        # One draw after another: most widths that are too small fail at the first.
-        for draw in range(draws):
-            step = streamed_step(
-                n, int(width), [gain], pairs=pairs, balanced=balanced, seed=seed + draw
-            )
-            if not (step.ranked if goal == "rank" else step.error <= SOLVED_ERROR).all():
-                break
-        else:
-            return int(width)
-        width *= 2**0.25
-    raise ValueError(f"no width below 4096 serves n={n}")
