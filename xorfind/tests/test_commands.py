@@ -107,13 +107,10 @@ def test_apply_tells_missing_columns_cells_and_unknown_targets(capsys, small):
     [
         (["--target", "z"], "no column 'z'"),
         (["--target", "y", "--k", "0"], "k must be at least 1"),
-        (["--target", "y", "--k", "9"], "k must be at most"),
-        (["--target", "y", "--alpha", "2"], "alpha must be"),
-        (["--target", "y", "--budget", "0"], "budget must be"),
         (["--target", "y", "--save", "none/r.json"], "--save needs a file"),
         (["--target", "y", "--json", "."], "--json needs a file"),
-        (["--target", "y", "--bits", "y"], "is a target"),
         (["--target", "y", "--missing", "guess"], "--missing"),
+        (["--target", "y", "--group", "whom"], "--group: no column 'whom'"),
         (
             ["--target", "y", "--by", "x"],
             "unrecognized arguments: --by x (xorfind --help explains)",
@@ -187,23 +184,6 @@ def test_only_a_parity_that_explains_every_target_exits_with_0(capsys, elsewhere
     assert (first["found"], second["found"]) == (True, False)
     assert second["words"].startswith("related, but not only: ")
     assert second["answer"]["form"]["better"]["columns"] == ["x2", "x3"]
-
-
-def test_copies_groups_and_rows_that_are_said_to_be_independent(capsys, elsewhere):
-    generator = np.random.default_rng(3)
-    once = {f"x{at}": generator.integers(0, 2, 60) for at in range(12)}
-    once["y"] = generator.integers(0, 2, 60)
-    columns = {name: values.repeat(8) for name, values in once.items()}
-    columns["who"] = np.arange(60).repeat(8)
-    tables.Planted(columns, ()).write("t.csv")
-    asked = ["table", "t.csv", "--target", "y"]
-    _, out, _ = run(capsys, *asked, "--rows", "independent")
-    assert "rows taken as independent, as asked" in out
-    code, _, err = run(capsys, *asked, "--group", "whom")
-    assert code == 2
-    assert "--group: no column 'whom'" in err
-    code, _, err = run(capsys, *asked, "--group", "y")
-    assert code == 2
 
 
 @pytest.mark.parametrize("out", ["rows.csv", "./rows.csv", "rule.json"])

@@ -91,8 +91,6 @@ def test_groups_that_are_named_give_one_row_each():
         solve(more, labels, groups=[1, 2, 3])
     with pytest.raises(ValueError, match="all rows are of one group"):
         solve(more, labels, groups=np.zeros(270))
-    with pytest.raises(ValueError, match="rows must be one of independent, check"):
-        solve(more, labels, rows="some")
 
 
 def test_too_few_independent_rows_are_a_refusal_with_its_reason():

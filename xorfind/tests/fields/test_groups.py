@@ -27,12 +27,6 @@ def sets(rows, noise, seed):
     return bits, np.where(wrong, draw.integers(0, 16, rows), groups)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.1])
-def test_functions_of_sets(noise):
-    found = shared_functions(NAMES, *set_differences(*sets(800, noise, 1)))
-    assert len(found.basis) == rank_with_truth(found) == 4
-
-
 def test_groups_that_share_nothing_have_no_function():
     draw = np.random.default_rng(0)
     bits = draw.integers(0, 2, (600, 30)).astype(np.uint8)

@@ -280,19 +280,6 @@ def test_arrays_and_frames_with_labels_beside_them():
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (np.zeros(5), "an array of shape"),
-        (np.zeros((4, 2)), "one value per row"),
-        ("rows.csv", "an array of shape"),
-    ],
-)
-def test_labels_that_fit_no_table(table, message):
-    with pytest.raises(ValueError, match=message):
-        discover(table, np.array([0, 1, 1, 0, 1]))
-
-
-@pytest.mark.parametrize(
     ("data", "words"),
     [
         (ROWS.encode("utf-16-le"), "UTF-16 without its mark"),

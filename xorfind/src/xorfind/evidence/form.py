@@ -92,19 +92,18 @@ def form(
     predicted = table.predicted(found.subset, found.sign)
     errors = predicted ^ table.label_bits
     sides = [side for side in (np.flatnonzero(predicted == at) for at in (0, 1)) if len(side)]
-    parities = _parities(table, found, others, errors, sides)
-    clear = _clear(parities, errors, sides)
-    if clear:
-        log_p, xor = clear[0]
+    xor: Columns = ()
+    off = on = Rate(0, 0)
+    if clear := _clear(_parities(table, found, others, errors, sides), errors, sides):
+        xor = clear[0][1]
         odd = table.parity(xor).astype(bool)
-        rest = Rest(_named(clear), xor, Rate.of(errors[~odd]), Rate.of(errors[odd]), log_p)
-        return Form(rest, _better(table, found, rest))
-    cuts = [*_cuts(finer), *_counts(table, found)]
-    price = math.log(max(len(cuts), 1))
-    clear = _clear(((bits, columns, price) for bits, columns in cuts), errors, sides)
-    if not clear:
+        off, on = Rate.of(errors[~odd]), Rate.of(errors[odd])
+    elif not (clear := _clear(_cuts(table, found, finer), errors, sides)):
         return Form()
-    rest = Rest(_named(clear), (), Rate(0, 0), Rate(0, 0), clear[0][0])
+    # All columns of the clearest dependence and a few of the others.
+    named = tuple(dict.fromkeys(column for _, each in clear for column in each))
+    named = named[: max(MOST_NAMED, len(clear[0][1]))]
+    rest = Rest(named, xor, off, on, clear[0][0])
     return Form(rest, _better(table, found, rest))
 
 
@@ -114,12 +113,6 @@ def _clear(
     """What errors depend on within a side beyond luck, with its log p-value, the clearest first."""
     judged = [(_on_each_side(bits, errors, sides) + price, of) for bits, of, price in tests]
     return sorted(each for each in judged if each[0] <= LEVEL)
-
-
-def _named(clear: list[tuple[float, Columns]]) -> Columns:
-    """All columns of the clearest dependence and a few of the others."""
-    named = tuple(dict.fromkeys(column for _, each in clear for column in each))
-    return named[: max(MOST_NAMED, len(clear[0][1]))]
 
 
 def _on_each_side(column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray]) -> float:
@@ -184,18 +177,17 @@ def _pairs(table: LabelledRows, found: Fit, centred: np.ndarray) -> Iterator[Tes
             yield table.parity(pair), pair, math.log(math.comb(columns, 2))
 
 
-def _cuts(finer: Finer | None) -> list[tuple[np.ndarray, Columns]]:
-    """Other cuts of numbers, each with the column that was cut."""
-    if finer is None:
-        return []
-    return [(bits, (int(of),)) for bits, of in zip(finer.bits.T, finer.columns, strict=True)]
-
-
-def _counts(table: LabelledRows, found: Fit) -> list[tuple[np.ndarray, Columns]]:
-    """Whether c or more of the parity's own columns are true, for every c in between."""
+def _cuts(table: LabelledRows, found: Fit, finer: Finer | None) -> list[Tested]:
+    """Other cuts of numbers; and whether c or more of the parity's own columns are true, for every
+    c in between. Each is priced for all of these."""
+    made = list[tuple[np.ndarray, Columns]]()
+    if finer is not None:
+        made += [(bits, (int(of),)) for bits, of in zip(finer.bits.T, finer.columns, strict=True)]
     count = table.bits[:, found.subset].sum(axis=1)
-    made = [(count >= least).astype(np.uint8) for least in range(2, len(found.subset))]
-    return [(bits, found.subset) for bits in made if bits.min() < bits.max()]
+    for least in range(2, len(found.subset)):
+        bits = (count >= least).astype(np.uint8)
+        made += [(bits, found.subset)] if bits.min() < bits.max() else []
+    return [(bits, columns, math.log(len(made))) for bits, columns in made]
 
 
 # What fits better.

@@ -186,7 +186,7 @@ def _coded(
             if high is None:
                 high = max(int(numbers.max()).bit_length() - 1, low)
             cuts = [Coding(name, bit=bit) for bit in range(low, high + 1)]
-        elif choices.threshold(name) is None and np.array_equal(np.unique(numbers), _GENOTYPE):
+        elif choices.threshold(name) is None and _is_genotype(numbers):
             notes.cut.append(name)
             cuts = [Coding(name, above=at, cut=True) for at in _CUTS]
         else:
@@ -199,6 +199,10 @@ def _coded(
     distinct_names([coding.name for coding, _ in made], "the table with the bits asked for")
     matrix = np.array([bits for _, bits in made], np.uint8).reshape(len(made), notes.rows).T
     return [coding for coding, _ in made], np.ascontiguousarray(matrix)
+
+
+def _is_genotype(numbers: np.ndarray | None) -> bool:
+    return numbers is not None and np.array_equal(np.unique(numbers), _GENOTYPE)
 
 
 def _one_bit(name: str, values: Values, choices: Choices) -> tuple[Coding, np.ndarray]:
