@@ -17,9 +17,9 @@ from typing import Any
 import reference
 
 from paritylab.report import write_report
+from paritylab.report.formulas import typeset
 from paritylab.report.live.page import landscape_page, live_page
 from paritylab.report.page import read_rows
-from paritylab.report.words import typeset
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -165,11 +165,11 @@ def copy(source: Path, target: Path) -> None:
 
 
 #: What is not prose, and the tags between which prose is.
-_KEPT = re.compile(r"(<(script|style|code|pre|svg|button)\b.*?</\2>|<[^>]+>)", re.DOTALL)
+_KEPT = re.compile(r"(<(script|style|code|pre|math|svg|button)\b.*?</\2>|<[^>]+>)", re.DOTALL)
 
 
 def with_formulas(page: str) -> str:
-    """A built page with exponents and indices of its article as such; code stays as it is."""
+    """A built page with the formulas of its article as MathML; code stays as it is."""
     start, end = page.find("<article"), page.rfind("</article>")
     if start < 0 or end < 0:
         return page
@@ -181,7 +181,7 @@ def with_formulas(page: str) -> str:
 
 
 def finished(site: Path = SITE) -> list[str]:
-    """Put our own shim in place of the one from elsewhere, and formulas with exponents.
+    """Put our own shim in place of the one from elsewhere, and MathML in place of formulas.
 
     Returns what a page would still load from elsewhere, if anything.
     """

@@ -21,6 +21,7 @@ from paritylab.colours import themes_css
 from paritylab.files import write_atomically
 from paritylab.report import words
 from paritylab.report.figures import panels
+from paritylab.report.formulas import typeset
 from paritylab.report.phases import PhaseDiagram
 from paritylab.report.words import meanings
 from paritylab.untrusted import printable, read_json
@@ -96,7 +97,7 @@ def filled(folder: Path, template: str, script: str, style: str, **given: Any) -
     named = ("number", "prose", "duration", "tally")
     environment.filters |= {name: getattr(words, name) for name in named}
     environment.filters |= {"tag": lambda paper: str(paper).upper(), "data": _data}
-    environment.filters["math"] = lambda text: words.typeset(words.prose(text))
+    environment.filters["math"] = lambda text: typeset(words.prose(text))
     parts = {"policy": policy, "script": script, "style": style}
     made = {name: Markup(text) for name, text in parts.items()}
     text = environment.get_template(template).render(**made, **given)

@@ -7,10 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import Any, NamedTuple
-
-from markupsafe import Markup
 
 from paritylab.charts import SUPERSCRIPTS, short
 from paritylab.claims.engine.verdict import Status
@@ -71,34 +68,6 @@ def prose(text: str) -> str:
     text = number.sub(lambda found: _power(found[1], int(found[2])), str(text))
     text = re.sub(r"(?<=\d) ?%", "\u00a0%", text)
     return re.sub(r"(?<=[a-zA-Z])_(?=[a-z]{2})", " ", text)
-
-
-#: What is raised by ^ or lowered by _: a bracket, a number, some letters. A word such as first_run
-#: has no index: only a single letter has one.
-_SCRIPT = re.compile(
-    r"(?P<sign>\^|(?<=[^\W_]|[‖∇])(?<![A-Za-z\d]{2})_)"
-    r"(?:\((?P<round>(?:[^()]|\([^()]*\))*)\)|\{(?P<curly>[^{}]*)\}"
-    r"|(?P<bare>⌈[^⌈⌉]*⌉|[ΩΘ]\([^()]*\)"
-    r"|[-−]?(?:\d+(?:\.\d+)?|[A-Za-z]{1,3}(?![A-Za-z\d])|[α-ωΑ-Ω½¼∞])))"
-)
-
-
-def typeset(text: str) -> Markup:
-    """A sentence, escaped, with its exponents raised and its indices lowered.
-
-    >>> str(typeset("risk < 2^(-n/3) at x_j"))
-    'risk &lt; 2<sup>-n/3</sup> at x<sub>j</sub>'
-    """
-    return Markup(_scripted(escape(str(text), quote=False)))
-
-
-def _scripted(escaped: str) -> str:
-    def moved(found: re.Match[str]) -> str:
-        tag = "sup" if found["sign"] == "^" else "sub"
-        inner = found["round"] or found["curly"] or found["bare"] or ""
-        return f"<{tag}>{_scripted(inner)}</{tag}>"
-
-    return _SCRIPT.sub(moved, escaped)
 
 
 def duration(seconds: float) -> str:
