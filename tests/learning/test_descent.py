@@ -7,9 +7,9 @@ import numpy as np
 import optax
 import pytest
 
-from paritylab.learning import AllInputs, Descent, Fresh, Sample, learn
+from paritylab.learning import AllInputs, Descent, Fresh, Rows, Sample, learn
 from paritylab.models import HeadAttention
-from paritylab.problem import Loss, Parity
+from paritylab.problem import Loss, Parity, sample
 
 X64_MODES = [False]  # descent has float64 of its own
 PAIR = Parity(5, (1, 3))
@@ -29,6 +29,11 @@ class TwoLayers(eqx.Module):
         return self.second @ jnp.tanh(self.first @ jnp.append(bits, 1.0))
 
 
+def rows():
+    batch = sample(PAIR, key=0, size=200)
+    return Rows(batch.bits, batch.labels)
+
+
 LOGISTIC = Loss("logistic", lambda y, prediction: jnp.logaddexp(0, -y * prediction))
 
 
@@ -38,9 +43,9 @@ LOGISTIC = Loss("logistic", lambda y, prediction: jnp.logaddexp(0, -y * predicti
         (AllInputs(PAIR), {"optimiser": optax.lbfgs()}),
         (Sample(PAIR, 200), {"optimiser": optax.adam(0.05)}),
         (Fresh(PAIR, 64), {"loss": LOGISTIC}),
-        (Sample(PAIR, 200), {"batch": 32}),
+        (rows(), {"batch": 32}),
     ],
-    ids=["all-lbfgs", "sample-adam", "fresh-logistic", "sample-batch"],
+    ids=["all-lbfgs", "sample-adam", "fresh-logistic", "rows-batch"],
 )
 def test_two_layers_learn_from_every_kind_of_data(data, options):
     """With losses and optimisers of one's own; the squared hinge judges."""

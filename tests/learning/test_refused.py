@@ -61,6 +61,7 @@ FRAME = [
     (lambda: Fresh(ONE, 2.5), "samples must be a whole number"),
     (lambda: Rows(np.zeros((4, 3)), [0, 1, 0, 1]), r"labels must be \+1 or -1"),
     (lambda: Rows(np.full((4, 3), 2), [1, 1, 1, -1]), "bits must be 0 or 1"),
+    (lambda: Rows(np.zeros((4, 3)), [1, 1, 1, -1], held_out=1.5), "held_out"),
 ]
 
 HEADS = [

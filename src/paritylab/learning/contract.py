@@ -16,7 +16,7 @@ import optax
 from jaxtyping import Array, Bool, Float, PyTree
 
 from paritylab.checks import shortened
-from paritylab.learning.data import Data
+from paritylab.learning.data import Data, Target, Unknown
 from paritylab.models.attention import Kind as AttentionKind
 from paritylab.models.links import AbstractLink
 from paritylab.models.protocol import Model
@@ -140,8 +140,8 @@ class Learner(Protocol[D_contra, M_co]):
     def train(self, data: D_contra, keys: jax.Array, trace: int | None) -> Trained:
         """Train one run per key; trace: record every so many steps, or nothing."""
 
-    def rebuild(self, numbers: PyTree, target: Any, key: jax.Array) -> M_co:
-        """The trained model of one run, from its numbers, its target (None on `Rows`), its key."""
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> M_co:
+        """The trained model of one run, from its numbers, its target and its key."""
 
 
 #: Every learner by the name that sweeps, saved runs and the command line know it by.

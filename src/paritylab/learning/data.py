@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self, TypeAlias, cast
+from typing import ClassVar, NamedTuple, Self, TypeAlias, cast
 
+import jax
 import numpy as np
 from jaxtyping import Int
 from numpy.typing import ArrayLike
@@ -16,6 +17,13 @@ from paritylab.problem.hidden_set import as_bits
 Target: TypeAlias = Parity | Junta | ParityTree
 #: Rows are counted by 32-bit numbers inside compiled loops.
 MOST_ROWS = 2**31 - 1
+
+
+class Unknown(NamedTuple):
+    """The target of rows that come without one: only the number of bits is known."""
+
+    n: int
+    k: None = None
 
 
 @dataclass(frozen=True, init=False)
@@ -103,19 +111,23 @@ class Fresh(_Drawn):
 
 @dataclass(frozen=True, eq=False, init=False)
 class Rows:
-    """Labelled rows of one's own, for solvers: bits (N, n), labels ±1 (N,), no hidden set known.
+    """Labelled rows of one's own: bits (N, n), labels ±1 (N,). The hidden set is not known.
 
-    runs: how many runs meet these rows.
+    held_out: share of the rows kept for judging, drawn by each run's key. runs: how many runs meet
+    these rows.
     """
 
     bits: Int[np.ndarray, "N n"]
     labels: Int[np.ndarray, " N"]
+    held_out: float
     runs: int
 
     targets: ClassVar[None] = None
     k: ClassVar[None] = None
 
-    def __init__(self, bits: ArrayLike, labels: ArrayLike, runs: int = 1) -> None:
+    def __init__(
+        self, bits: ArrayLike, labels: ArrayLike, held_out: float = 0.25, runs: int = 1
+    ) -> None:
         table, signs = np.asarray(as_bits(bits)), np.asarray(labels)
         if table.ndim != 2 or signs.shape != table.shape[:1] or len(table) < 2:
             raise ValueError(
@@ -124,15 +136,25 @@ class Rows:
             )
         if not np.isin(signs, (-1, 1)).all():
             raise ValueError("labels must be +1 or -1; signs_from_bits turns bits into labels")
+        if not 0 < held_out < 1:
+            raise ValueError(f"held_out must be between 0 and 1, got {held_out}")
         runs = whole("runs", runs, 1)
         object.__setattr__(self, "bits", table.astype(np.uint8))
         object.__setattr__(self, "labels", signs.astype(np.int8))
+        object.__setattr__(self, "held_out", held_out)
         object.__setattr__(self, "runs", runs)
 
     @property
     def n(self) -> int:
         """Number of bits."""
         return int(self.bits.shape[1])
+
+    def split(self, key: jax.Array) -> tuple[np.ndarray, np.ndarray]:
+        """Row numbers to train on and to judge by, from a run's key."""
+        words = np.asarray(jax.random.key_data(jax.random.fold_in(key, 5)))
+        order = np.random.default_rng(words).permutation(len(self.labels))
+        held = min(max(1, round(self.held_out * len(order))), len(order) - 1)
+        return order[held:], order[:held]
 
     def for_runs(self, runs: int | None) -> "Rows":
         """The same rows for a number of runs."""
@@ -163,6 +185,14 @@ def parities_of(data: KnownData, who: str) -> tuple[Parity, ...]:
     return cast(tuple[Parity, ...], data.targets)  # all are of one kind
 
 
-def are_uniform(data: KnownData) -> bool:
-    """Whether all bits are fair."""
-    return all(isinstance(each, ParityTree) or each.bias == 0.5 for each in data.targets)
+def targets_or_unknown(data: Data) -> tuple[Target | Unknown, ...]:
+    """One entry per run; `Unknown` for rows of one's own."""
+    return (Unknown(data.n),) * data.runs if isinstance(data, Rows) else data.targets
+
+
+def are_uniform(data: Data) -> bool:
+    """Whether all bits are fair, as far as the data say."""
+    given = data.targets or ()
+    if given and isinstance(given[0], ParityTree):
+        return True
+    return {each.bias for each in cast(tuple[Parity | Junta, ...], given)} <= {0.5}

@@ -17,10 +17,11 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.contract import LossPart, OptimiserPart
-from paritylab.learning.data import Fresh, KnownData, Sample, are_uniform, functions_of
+from paritylab.learning.data import Data, Fresh, Rows, Sample, are_uniform, functions_of
 from paritylab.models.protocol import Model, with_parameters
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Loss, as_loss
+from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, stacked_targets
 from paritylab.risk.routes.statistic import labels_at
 from paritylab.risk.rows import WeightedRows, draw_rows, every_row, predictions
@@ -169,7 +170,7 @@ class Objective(NamedTuple):
     mixture: Float[AnyArray, " steps"] | None = None
 
     @classmethod
-    def of(cls, data: KnownData, loss: LossPart, batch: int | None = None) -> "Objective":
+    def of(cls, data: Data, loss: LossPart, batch: int | None = None) -> "Objective":
         """The loss on the data's own rows."""
         if isinstance(data, Fresh) and batch is not None:
             raise ValueError(
@@ -188,8 +189,8 @@ class Objective(NamedTuple):
 class PerRun(NamedTuple):
     """What differs between runs; every leaf has the run as its first axis.
 
-    parameters: the trainable numbers at the start. given: the target's arrays. arrays: what else
-    differs between the runs' models, a tree shaped like the model; None if nothing does.
+    parameters: the trainable numbers at the start. given: the target's arrays, or rows. arrays:
+    what else differs between the runs' models, a tree shaped like the model; None if nothing does.
     """
 
     parameters: PyTree
@@ -198,8 +199,10 @@ class PerRun(NamedTuple):
     arrays: PyTree = None
 
 
-def given_of(data: KnownData) -> PyTree:
-    """What the runs learn from: the arrays of their targets."""
+def given_of(data: Data, keys: jax.Array) -> PyTree:
+    """What the runs learn from: the arrays of their targets, or the rows that they train on."""
+    if isinstance(data, Rows):
+        return training_rows(data, keys)
     return stacked_targets(functions_of(data, "gradient descent on a model"))
 
 
@@ -274,7 +277,7 @@ def _risk_of_run(
     if exact is not None:
         return lambda model, *_: exact(model, given)
     noise: Array | float = 0.0
-    kept: Any = None
+    kept = given
     if kind == "AllInputs":
         kept, noise = every_row(given), (1 - jnp.abs(given.contrast)) / 2
     pieces = objective.pieces(given.probabilities.shape[0]) if objective.samples else 1
@@ -331,3 +334,11 @@ def share_a_sign(rows: WeightedRows, key: jax.Array, target: Arrays, share: Arra
     bits = jnp.where(alike, (ones < 0.5)[:, None].astype(rows.bits.dtype), rows.bits)
     flips = jnp.where(rows.labels == labels_at(rows.bits, target), 1, -1)
     return WeightedRows(bits, labels_at(bits, target) * flips, rows.shares)
+
+
+def training_rows(data: Rows, keys: jax.Array) -> PyTree:
+    """The rows each run trains on, (runs, N, …); the others are held out for judging."""
+    chosen = np.stack([data.split(key)[0] for key in each_key(keys)])
+    bits, labels = (of[chosen].astype(np.float64) for of in (data.bits, data.labels))
+    shares = np.full(chosen.shape, 1 / chosen.shape[1])
+    return WeightedRows(*map(jnp.asarray, (bits, labels, shares)))

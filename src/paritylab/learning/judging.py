@@ -14,10 +14,10 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.contract import SOLVED_RISK, Subset, Trained
-from paritylab.learning.data import KnownData, functions_of
+from paritylab.learning.data import Data, KnownData, Rows, functions_of
 from paritylab.models.protocol import Model, parameters_of
 from paritylab.models.readouts import Readout
-from paritylab.precision import AnyArray
+from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Loss, Parity, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk import Risk, enumerated_risk, population_risks, sampled_risk
@@ -37,7 +37,7 @@ class Scores(NamedTuple):
 
     def trained(
         self,
-        data: KnownData,
+        data: Data,
         numbers: PyTree,
         subset: list[Subset],
         *,
@@ -65,15 +65,18 @@ def _is_right(y: jax.Array, prediction: jax.Array) -> jax.Array:
 ACCURACY = Loss("accuracy", _is_right)
 
 
-def judging_loss(data: KnownData) -> str:
+def judging_loss(data: Data) -> str:
     """The loss a run's risk is of: squared hinge, or ½(ŷ-y)² where a junta's values are real."""
-    real = (isinstance(each, Junta) and not each.is_boolean for each in data.targets)
+    given = data.targets or ()
+    if not (given and isinstance(given[0], Junta)):  # all are of one kind
+        return "squared_hinge"
+    real = (isinstance(each, Junta) and not each.is_boolean for each in given)
     return "squared" if any(real) else "squared_hinge"
 
 
 def judge_models(
     models: Iterable[Model],
-    data: KnownData,
+    data: Data,
     keys: jax.Array,
     *,
     most_bits: int = MOST_BITS,
@@ -81,8 +84,11 @@ def judge_models(
 ) -> Scores:
     """Any models, one in memory at a time if they come from a generator.
 
-    All inputs are visited up to `most_bits`, `samples` fresh ones beyond.
+    All inputs are visited up to `most_bits`, `samples` fresh ones beyond; for `Rows` those that
+    were held out.
     """
+    if isinstance(data, Rows):
+        return judge_on_rows(models, data, keys)
     targets, chosen = functions_of(data, "a model"), as_loss(judging_loss(data))
     drawn = None if data.n <= most_bits else samples
     columns = []
@@ -135,6 +141,22 @@ def judge_heads(weights: Float[np.ndarray, "runs n"], data: KnownData, readout: 
 def is_finite(model: Model) -> bool:
     """Whether all numbers of a model are; a run that diverged has no risk."""
     return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters_of(model)))
+
+
+def judge_on_rows(models: Iterable[Model], data: Rows, keys: jax.Array) -> Scores:
+    """Squared hinge on the rows that each run did not train on."""
+    loss, columns = as_loss("squared_hinge"), []
+    with float64():
+        for model, key in zip(models, each_key(keys), strict=True):
+            held = data.split(key)[1]
+            labels = data.labels[held].astype(np.float64)
+            made = np.asarray(_predict(model, data.bits[held].astype(np.float64)))
+            values = np.asarray(loss.pointwise(jnp.asarray(labels), jnp.asarray(made)))
+            # One held-out row has no spread to estimate: its error is unknown, not 0.
+            spread = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.inf
+            columns.append((values.mean(), spread, np.mean(labels * made > 0)))
+    risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
+    return Scores(risk, error, "sampled", accuracy)
 
 
 @eqx.filter_jit

@@ -30,10 +30,12 @@ from paritylab.learning.data import (
     AllInputs,
     Data,
     Fresh,
-    KnownData,
+    Rows,
     Sample,
     Target,
+    Unknown,
     parities_of,
+    targets_or_unknown,
 )
 from paritylab.learning.descent import (
     Objective,
@@ -84,19 +86,19 @@ class Network(abc.ABC, Generic[M]):
     loss: LossPart | None = None
     batch: int | None = None
 
-    takes: ClassVar[tuple[type[Data], ...]] = (AllInputs, Sample, Fresh)
+    takes: ClassVar[tuple[type[Data], ...]] = (AllInputs, Sample, Fresh, Rows)
     #: Inputs of up to so many bits are all visited to judge a run; beyond, so many fresh samples.
     judged_by: ClassVar[tuple[int, int]] = (MOST_BITS, SAMPLES)
 
     @abc.abstractmethod
-    def draw(self, key: jax.Array, target: Target) -> M:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> M:
         """The model of one run before training; `target.n` is the number of its bits."""
 
-    def rule(self, data: KnownData) -> OptimiserPart:
+    def rule(self, data: Data) -> OptimiserPart:
         """The optimiser, which may depend on the data."""
         return self.optimiser
 
-    def objective(self, data: KnownData) -> Objective:
+    def objective(self, data: Data) -> Objective:
         """What is descended."""
         return Objective.of(data, self.loss or judging_loss(data), self.batch)
 
@@ -104,17 +106,17 @@ class Network(abc.ABC, Generic[M]):
         check_fields(self)
         as_optimiser(self.optimiser, self.eta)
 
-    def train(self, data: KnownData, keys: jax.Array, trace: int | None) -> Trained:
+    def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
         """Descend, rebuild every model from its numbers, and judge it."""
         schedule = Schedule(self.rule(data), self.steps, trace)
-        path = self.descended(data, keys, schedule)
+        path, targets = self.descended(data, keys, schedule), targets_or_unknown(data)
         # Files hold a dict as it is, of any other tree the leaves.
         numbers = path.end
         if not isinstance(numbers, dict):
             numbers = tuple(jax.tree.leaves(numbers))
         models = [
             self.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], numbers), target, keys[run])
-            for run, target in enumerate(data.targets)
+            for run, target in enumerate(targets)
         ]
         most_bits, samples = self.judged_by
         found = judge_models(models, data, keys, most_bits=most_bits, samples=samples)
@@ -126,10 +128,10 @@ class Network(abc.ABC, Generic[M]):
             trace=schedule.trace(path, **_named(path.path)),
         )
 
-    def descended(self, data: KnownData, keys: jax.Array, schedule: Schedule) -> Walk[PyTree]:
+    def descended(self, data: Data, keys: jax.Array, schedule: Schedule) -> Walk[PyTree]:
         """All runs from their starts to their ends, as many at a time as fit into memory."""
-        objective, given = self.objective(data), given_of(data)
-        pairs, paths = list(zip(each_key(keys), data.targets, strict=True)), []
+        objective, given = self.objective(data), given_of(data, keys)
+        pairs, paths = list(zip(each_key(keys), targets_or_unknown(data), strict=True)), []
         with float64():
             first = self._start(*pairs[0])
             check_model(first, data.n)
@@ -154,7 +156,7 @@ class Network(abc.ABC, Generic[M]):
         """eta; a preset may have units of its own."""
         return self.eta
 
-    def rebuild(self, numbers: PyTree, target: Target, key: jax.Array) -> M:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> M:
         """The start of the run, drawn again from its key, with the trained numbers in it."""
         with float64():
             start = self._start(key, target)
@@ -163,11 +165,11 @@ class Network(abc.ABC, Generic[M]):
             return with_parameters(start, {name: numbers[name] for name in own})
         return with_parameters(start, jax.tree.unflatten(jax.tree.structure(own), list(numbers)))
 
-    def _start(self, key: jax.Array, target: Target) -> M:
+    def _start(self, key: jax.Array, target: Target | Unknown) -> M:
         return self.draw(jax.random.split(key)[1], target)
 
 
-def _runs_at_once(start: Model, objective: Objective, data: KnownData, schedule: Schedule) -> int:
+def _runs_at_once(start: Model, objective: Objective, data: Data, schedule: Schedule) -> int:
     """How many runs fit into memory: their arrays, path, rows, and what a model makes of a row.
 
     A model of so many trained numbers has about numbers/n hidden neurons.
@@ -178,9 +180,9 @@ def _runs_at_once(start: Model, objective: Objective, data: KnownData, schedule:
     ]
     held, numbers = sizes
     records = 0 if schedule.every is None else -(-schedule.steps // schedule.every)
-    rows = 1 << data.n
-    if objective.kind != "AllInputs":
-        rows = objective.samples // max(1, objective.pieces(data.n))
+    rows = {"AllInputs": 1 << data.n, "Rows": len(getattr(data, "labels", ()))}.get(
+        objective.kind, objective.samples // max(1, objective.pieces(data.n))
+    )
     size = 3 * held + records * numbers + (objective.batch or rows) * (data.n + numbers / data.n)
     return max(1, int(AT_ONCE / size))
 
@@ -204,7 +206,7 @@ def _named(path: PyTree) -> dict[str, np.ndarray]:
 @register_learner("descent")
 @dataclass(frozen=True, eq=False)
 class Descent(Network[Model]):
-    """Gradient descent on a model of your own, from samples or all inputs.
+    """Gradient descent on a model of your own, from rows, samples or all inputs.
 
     model: a model (see `paritylab.models.protocol`), the start of every run, or a function from a
     key to one, so that every run starts elsewhere. batch: rows per step, all of them if None.
@@ -231,7 +233,7 @@ class Descent(Network[Model]):
         super().__post_init__()
         as_loss(self.loss)
 
-    def draw(self, key: jax.Array, target: Target) -> Model:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> Model:
         if is_model(self.model):
             return cast(Model, self.model)
         try:
@@ -261,7 +263,7 @@ class FeedForwardNet(Network[FeedForward]):
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.01
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 2000
 
-    def draw(self, key: jax.Array, target: Target) -> FeedForward:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
         return FeedForward.random(key, target.n, self.width, signs=self.inputs == "signs")
 
 
@@ -281,7 +283,7 @@ class FrozenAttention(Network[FrozenHeads]):
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.02
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 2000
 
-    def draw(self, key: jax.Array, target: Target) -> FrozenHeads:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> FrozenHeads:
         return FrozenHeads.random(key, target.n, heads=self.heads, width=self.width, tau=self.tau)
 
 
@@ -306,13 +308,13 @@ class RecurrentNet(Network[BitReader]):
     # A string costs a network n steps one after another: fewer of them than for other models.
     judged_by = (14, 2048)
 
-    def draw(self, key: jax.Array, target: Target) -> BitReader:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> BitReader:
         return BitReader(Recurrent.random(key, target.n + 2, self.width, self.cell), self.labels)
 
-    def rule(self, data: KnownData) -> OptimiserPart:
+    def rule(self, data: Data) -> OptimiserPart:
         return clipped_adam(self.eta)
 
-    def objective(self, data: KnownData) -> Objective:
+    def objective(self, data: Data) -> Objective:
         assert isinstance(data, Sample | Fresh)
         parities_of(data, "a recurrent net")
         return super().objective(data)._replace(on_rows=running_loss)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
-from paritylab.learning.data import Rows, Sample, Target
+from paritylab.learning.data import Rows, Sample, Target, Unknown
 from paritylab.options import Doc, Ge, Gt, Lt
 from paritylab.problem import Parity
 from paritylab.problem.sampling import draw_bits, each_key
@@ -84,7 +84,7 @@ class _Solver:
             },
         )
 
-    def rebuild(self, numbers: Any, target: Target | None, key: jax.Array) -> NamedParity:
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> NamedParity:
         return NamedParity(numbers["indicator"], numbers["sign"])
 
     def _run(

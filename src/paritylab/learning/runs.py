@@ -27,6 +27,7 @@ from paritylab.learning.data import (
     Rows,
     Sample,
     hidden_set,
+    targets_or_unknown,
 )
 from paritylab.learning.saving import learner_facts, learner_from, read_tree, write_tree
 from paritylab.models.protocol import Model
@@ -127,7 +128,7 @@ class Runs(Trained, Generic[M]):
             raise ValueError(f"there are {len(self)} runs, got run number {run}")
         run %= len(self)
         numbers = jax.tree.map(lambda leaf: np.asarray(leaf)[run], self.numbers)
-        target = None if self.targets is None else self.targets[run]
+        target = targets_or_unknown(self.data)[run]
         return self.learner.rebuild(numbers, target, run_keys(self.key, self.first_run + run, 1)[0])
 
     @property

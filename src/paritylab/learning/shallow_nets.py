@@ -13,10 +13,11 @@ from jaxtyping import Array, PyTree
 
 from paritylab.learning.contract import OptimiserPart, register_learner
 from paritylab.learning.data import (
+    Data,
     Fresh,
-    KnownData,
     Population,
     Target,
+    Unknown,
     are_uniform,
     parities_of,
 )
@@ -99,17 +100,17 @@ class HingeNet(Network[FeedForward]):
         ours = replace(theirs, width=128, start=0.1, eta=0.5, decay=1e-3, steps=1000)
         return replace(ours, **changes)
 
-    def draw(self, key: jax.Array, target: Target) -> FeedForward:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
         clipped = self.activation == "clipped"
         make = FeedForward.antisymmetric if clipped else FeedForward.uniform
         net = make(key, target.n, self.width)
         net = replace(net, hidden=self.start * np.asarray(net.hidden))
         return replace(net, trains=("output", "offset")) if self.frozen else net
 
-    def rule(self, data: KnownData) -> OptimiserPart:
+    def rule(self, data: Data) -> OptimiserPart:
         return decayed_sgd(self.eta, self.decay)
 
-    def objective(self, data: KnownData) -> Objective:
+    def objective(self, data: Data) -> Objective:
         first = np.arange(self.steps) < round(self.shared_first * self.steps)
         shares = np.where(first, 1.0, self.mixture)
         return super().objective(data)._replace(mixture=shares if shares.any() else None)
@@ -147,14 +148,14 @@ class SignDescent(Network[FeedForward]):
         """Kou et al.: decay 1, dead zone 0.1·k! (recalled); rate, steps and width are ours."""
         return cls(**changes)
 
-    def draw(self, key: jax.Array, target: Target) -> FeedForward:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
         k = target.k or 1
         return FeedForward.powers(key, target.n, self.width or 16 * 2**k, k)
 
-    def rule(self, data: KnownData) -> OptimiserPart:
+    def rule(self, data: Data) -> OptimiserPart:
         return sign_rule(self.eta, self.decay, self.threshold * math.factorial(data.k or 1))
 
-    def objective(self, data: KnownData) -> Objective:
+    def objective(self, data: Data) -> Objective:
         assert isinstance(data, Population | Fresh)
         parities_of(data, "sign descent with z^k")
         if data.k < 2 or not are_uniform(data):

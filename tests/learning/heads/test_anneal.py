@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning import Annealed, Population, Sample, learn
+from paritylab.learning import Annealed, Population, Rows, Sample, learn
 from paritylab.learning.heads.fields import Field, candidates, exact_loss, relocate
 from paritylab.learning.judging import judge_heads
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.precision import float64
-from paritylab.problem import Parity, random_parities
+from paritylab.problem import Parity, random_parities, sample
 from paritylab.risk import population_risk
 from paritylab.risk.objective import Target, target_of
 
@@ -111,6 +111,14 @@ def test_samples_noise_and_bias():
     assert learn(patient, Sample(targets, 4000)).rate().value > 0.7
     few = learn(Annealed(**QUICK), Sample(random_parities(24, 2, 8), 20))
     assert few.rate().value < 0.5
+
+
+def test_rows_of_ones_own_are_enough():
+    batch = sample(Parity(12, (2, 7)), key=0, size=4000)
+    runs = learn(Annealed(k=2, restarts=3, **QUICK), Rows(batch.bits, batch.labels), runs=4)
+    assert runs.subset == [(2, 7)] * 4
+    assert runs.solved.all()
+    assert runs.kind == "sampled"
 
 
 def test_a_run_without_finite_weights_has_no_risk():

@@ -11,14 +11,15 @@ from paritylab.learning import (
     Fresh,
     Heads,
     Population,
+    Rows,
     Sample,
     learn,
 )
 from paritylab.models import HeadAttention, PiecewiseLinear, Zigzag
 from paritylab.precision import float64
-from paritylab.problem import Parity, random_parities, random_parity
+from paritylab.problem import Parity, random_parities, random_parity, sample
 from paritylab.problem.losses import LOSSES
-from paritylab.risk import enumerated_risk, model_gradient
+from paritylab.risk import enumerated_risk, model_gradient, population_risk
 from paritylab.risk.objective import target_of, weight_risk
 from paritylab.theory import hg1
 
@@ -112,6 +113,20 @@ def test_solved_is_judged_by_the_squared_hinge_whatever_was_trained_on():
             enumerated_risk(runs.model(run), runs.targets[run]).value, abs=1e-9
         )
     np.testing.assert_array_equal(runs.solved, runs.risk + runs.error < 0.05)
+
+
+def test_heads_learn_from_rows_alone():
+    problem = Parity(10, (2, 7))
+    batch = sample(problem, key=3, size=2000)
+    runs = learn(Heads.code(k=2, steps=400), Rows(batch.bits, batch.labels), runs=12)
+    assert runs.targets is None
+    assert runs.recovered is None
+    assert runs.kind == "sampled"
+    best = int(np.argmin(runs.risk))
+    exact = population_risk(runs.model(best), problem)
+    assert abs(runs.risk[best] - exact.value) < 5 * runs.error[best] + 0.05
+    with pytest.raises(ValueError, match="how many bits are hidden"):
+        learn(Heads.code(), Rows(batch.bits, batch.labels))
 
 
 def test_presets_follow_their_sources():

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree, UInt8
 
 from paritylab.learning.contract import LinkPart, Subset, Trained, check_fields
-from paritylab.learning.data import Sample, Target
+from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.descent import Walk, walk
 from paritylab.models.chain import ChainModel, LayeredChain, visible_tokens
 from paritylab.models.links import AbstractLink, as_link, check_link
@@ -345,7 +345,7 @@ class ChainLearner(abc.ABC):
         """The model of one run from its numbers."""
         return ChainModel(numbers, n, link, self.mask)
 
-    def rebuild(self, numbers: PyTree, target: Target, key: jax.Array) -> Chain:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> Chain:
         return self.model_of(numbers, target.n, as_link(self.link))
 
     @abc.abstractmethod

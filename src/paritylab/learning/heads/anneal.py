@@ -18,8 +18,16 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.contract import Trained, check_fields, register_learner
-from paritylab.learning.data import Population, Sample, Target, are_uniform, functions_of
-from paritylab.learning.descent import walk
+from paritylab.learning.data import (
+    Population,
+    Rows,
+    Sample,
+    Target,
+    Unknown,
+    are_uniform,
+    functions_of,
+)
+from paritylab.learning.descent import training_rows, walk
 from paritylab.learning.heads.fields import (
     EVERY,
     LAST,
@@ -30,7 +38,7 @@ from paritylab.learning.heads.fields import (
     relocate,
     rows_loss,
 )
-from paritylab.learning.judging import judge_heads
+from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.options import Doc, Ge, Gt
 from paritylab.precision import AnyArray, float64
@@ -52,7 +60,7 @@ class Annealed:
     heads that meet never part again. moves: relocations of a head that are compared at every second
     step, `candidates(k)` if None; the best is taken if the correlation of the model's own answers
     with the label rises. restarts: how often at most a run whose own correlation stays below 0.9
-    starts again. Heads start evenly spaced at a random rotation.
+    starts again. k: needed for `Rows` only. Heads start evenly spaced at a random rotation.
 
     With moves, rows are halved: one half gives gradients, the other compares moves. A run names the
     positions its heads point at; it is solved if the squared-hinge risk of its heads at the last
@@ -66,8 +74,9 @@ class Annealed:
     jitter: Annotated[float, Ge(0), Doc("Random kick per step, in the same units.")] = 0.1
     moves: Annotated[int | None, Ge(0), Doc("Relocations compared; by k if absent.")] = None
     restarts: Annotated[int, Ge(0), Doc("Further starts of a run that knows it failed.")] = 0
+    k: Annotated[int | None, Ge(1), Doc("Size of the set, where rows do not say.")] = None
 
-    takes = (Population, Sample)
+    takes = (Population, Sample, Rows)
 
     @classmethod
     def without_moves(cls, **changes: Any) -> "Annealed":
@@ -77,11 +86,11 @@ class Annealed:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, data: Population | Sample, keys: jax.Array, trace: int | None) -> Trained:
+    def train(
+        self, data: Population | Sample | Rows, keys: jax.Array, trace: int | None
+    ) -> Trained:
         """Anneal; runs that know that they failed start again, as often as `restarts` allows."""
-        k, waiting = data.k, np.arange(len(keys))
-        if k < 1:
-            raise ValueError(f"annealed heads need a hidden set of at least one bit, got k={k}")
+        k, waiting = self._size(data), np.arange(len(keys))
         done: dict[str, np.ndarray] = {"starts": np.ones(len(keys), dtype=int)}
         shape = _Shape(
             n=data.n,
@@ -95,7 +104,10 @@ class Annealed:
         )
         schedule = np.array([self.tau_start, self.tau_end / data.n**2, self.eta, self.jitter])
         with float64():
-            given = stacked_targets(functions_of(data, "annealed heads"))
+            if isinstance(data, Rows):
+                given = training_rows(data, keys)
+            else:
+                given = stacked_targets(functions_of(data, "annealed heads"))
             for attempt in range(self.restarts + 1):
                 some, mine = given, keys
                 if attempt:
@@ -114,25 +126,30 @@ class Annealed:
                 waiting = waiting[~(np.abs(done["correlation"][waiting]) >= FOUND)]
                 if not len(waiting):
                     break
-        return self._judged(data, done, trace)
+        return self._judged(data, keys, done, trace)
 
-    def rebuild(self, numbers: PyTree, target: Target, key: jax.Array) -> HeadAttention:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
         angles = np.asarray(numbers)
         directions = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
         tau = self.tau_end / target.n**2
-        return HeadAttention(directions, Circle(target.n), target.k, Cosine(), tau)
+        return HeadAttention(directions, Circle(target.n), self._size(target), Cosine(), tau)
 
     def _judged(
         self,
-        data: Population | Sample,
+        data: Population | Sample | Rows,
+        keys: jax.Array,
         done: dict[str, np.ndarray],
         trace: int | None,
     ) -> Trained:
         """Risk and named positions of the angles where every run ended."""
         numbers, n = done["angles"], data.n
-        with float64():
-            weights = np.asarray(final_weights(numbers, self.tau_end, n))
-        found = judge_heads(weights, data, Cosine())
+        if isinstance(data, Rows):
+            models = [self.rebuild(angles, Unknown(n), keys[0]) for angles in numbers]
+            found = judge_models(models, data, keys)
+        else:
+            with float64():
+                weights = np.asarray(final_weights(numbers, self.tau_end, n))
+            found = judge_heads(weights, data, Cosine())
         turns = np.nan_to_num(numbers) * n / (2 * np.pi)
         positions = np.round(turns).astype(int) % n
         path = {}
@@ -151,6 +168,13 @@ class Annealed:
                 "moves": done["moves"].astype(int),
             },
         )
+
+    def _size(self, given: Population | Sample | Rows | Target | Unknown) -> int:
+        """k, from the learner or from the data."""
+        k = given.k if self.k is None else self.k
+        if k is None or k < 1:
+            raise ValueError(f"annealed heads need the size of the hidden set, got k={k}")
+        return k
 
 
 class _Shape(NamedTuple):
@@ -210,7 +234,9 @@ def _fields(given: PyTree, sample_key: Array, shape: _Shape) -> tuple[Field, Fie
     if shape.data == "Population":
         field = Field(shape.n, exact_loss(given, shape.fair))
         return field, field
-    rows = draw_rows(sample_key, given, shape.samples, uniform=shape.fair)
+    rows = given
+    if shape.data == "Sample":
+        rows = draw_rows(sample_key, given, shape.samples, uniform=shape.fair)
     whole = Field(shape.n, rows_loss(rows))
     half = rows.labels.shape[0] // 2
     if not shape.tries or half < 1:

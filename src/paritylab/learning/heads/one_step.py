@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, PyTree
 
 from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
-from paritylab.learning.data import Population, Target, functions_of
+from paritylab.learning.data import Population, Target, Unknown, functions_of
 from paritylab.learning.heads.fields import log_cosine
 from paritylab.learning.judging import judge_heads
 from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
@@ -78,9 +78,10 @@ class OneStep:
             stats={"deviation": np.array(deviation), "gain": np.array(gain)},
         )
 
-    def rebuild(self, numbers: PyTree, target: Target, key: jax.Array) -> HeadAttention:
-        code = self._code(target.n, target.k, key)
-        return HeadAttention(numbers, code, target.k, Cosine(), 1.0)
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
+        k = target.k
+        assert k is not None
+        return HeadAttention(numbers, self._code(target.n, k, key), k, Cosine(), 1.0)
 
     def _run(
         self, target: Parity | Junta, key: jax.Array

@@ -21,11 +21,13 @@ from paritylab.learning.contract import (
 )
 from paritylab.learning.data import (
     AllInputs,
+    Data,
     Fresh,
-    KnownData,
     Population,
+    Rows,
     Sample,
     Target,
+    Unknown,
     functions_of,
 )
 from paritylab.learning.descent import (
@@ -76,6 +78,7 @@ class HeadsSettings(TypedDict, total=False):
     positions: Positions
     attention: AttentionPart
     start: ArrayLike | None
+    k: int | None
 
 
 @register_learner("heads")
@@ -88,7 +91,8 @@ class Heads:
     model has the last temperature. loss, readout, optimiser, positions, attention:
     a name, or a part of one's own. eta: step size; None is 0.1, and 0.2 for Adam at n = 20 as in
     the public code. heads: k if None. start: directions (heads, width), or one such array per run.
-    `Descent` trains other forms of the heads, such as the unmasked `FullFormAttention`.
+    k: needed for `Rows` only. `Descent` trains other forms of the heads, such as the unmasked
+    `FullFormAttention`.
 
     For juntas the readout "zigzag" stands for their `default_readout`, straight lines through the
     values of a symmetric junta; others need a readout of one's own. A run names the positions its
@@ -110,8 +114,9 @@ class Heads:
     ] = "circle"
     attention: Annotated[AttentionPart, ATTENTION, Doc("How scores become weights.")] = "softmax"
     start: Annotated[ArrayLike | None, Choice(own="an array"), Doc("First directions.")] = None
+    k: Annotated[int | None, Ge(1), Doc("Size of the set, where rows do not say.")] = None
 
-    takes = (Population, AllInputs, Sample, Fresh)
+    takes = (Population, AllInputs, Sample, Fresh, Rows)
     presets: ClassVar[dict[str, Callable[..., "Heads"]]] = {}
 
     @classmethod
@@ -136,33 +141,33 @@ class Heads:
         as_attention(self.attention)
         as_optimiser(self.optimiser, 1.0)
 
-    def train(self, data: KnownData, keys: jax.Array, trace: int | None) -> Trained:
+    def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
         """All runs in one compiled call: on the exact risk for a `Population`, else on rows."""
-        n = data.n
+        n, k = data.n, self._size(data)
         schedule = Schedule(self.optimiser, self.steps, trace)
         with float64():
-            model = self._skeleton(data.targets)
+            model = self._skeleton(n, k, data.targets)
             objective = Objective.of(data, self.loss)
             if isinstance(data, Population):
                 exact = self._population_risk(model, functions_of(data, "heads on a population"))
                 objective = objective._replace(exact=exact)
             if is_schedule(self.tau):
                 objective = objective._replace(taus=temperatures(self.tau, n, self.steps))
-            runs = PerRun(self._starts(model, keys), given_of(data), keys)
+            runs = PerRun(self._starts(model, keys), given_of(data, keys), keys)
             path = descend_all(model, runs, objective, schedule, self._eta(n))
         return self._judged(data, keys, path, schedule)
 
-    def rebuild(self, numbers: PyTree, target: Target, key: jax.Array) -> HeadAttention:
-        return self._skeleton([target]).with_parameters(numbers)
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
+        known = () if isinstance(target, Unknown) else (target,)
+        model = self._skeleton(target.n, self._size(target), known)
+        return model.with_parameters(numbers)
 
-    def _judged(
-        self, data: KnownData, keys: jax.Array, path: Walk[Any], schedule: Schedule
-    ) -> Trained:
+    def _judged(self, data: Data, keys: jax.Array, path: Walk[Any], schedule: Schedule) -> Trained:
         """The population risk where attention sums to one, at any n; else inputs or samples."""
         directions = path.end
-        skeleton = self._skeleton(data.targets)
+        skeleton = self._skeleton(data.n, self._size(data), data.targets)
         models = [skeleton.with_parameters(each) for each in directions]
-        if not _sums_to_one(self.attention, data.n):
+        if isinstance(data, Rows) or not _sums_to_one(self.attention, data.n):
             found = judge_models(models, data, keys)
         else:
             with float64():
@@ -177,6 +182,15 @@ class Heads:
             stats={"positions": looked_at, "steps": np.full(len(keys), self.steps)},
         )
 
+    def _size(self, given: Data | Target | Unknown) -> int:
+        """k, from the learner or from the data."""
+        k = given.k if self.k is None else self.k
+        if k is None:
+            raise ValueError("rows do not say how many bits are hidden; give Heads(k=…)")
+        if k < 1:
+            raise ValueError("heads need a parity set with at least one position, got k=0")
+        return k
+
     def _eta(self, n: int) -> float:
         """The step size: the one given, else 0.1, or the public code's 0.2 for Adam at n = 20.
 
@@ -186,14 +200,11 @@ class Heads:
         usual = 0.2 if self.optimiser == "adam" and n == 20 else 0.1
         return usual if self.eta is None else self.eta
 
-    def _skeleton(self, targets: Sequence[Target]) -> HeadAttention:
+    def _skeleton(self, n: int, k: int, targets: Sequence[Target] | None) -> HeadAttention:
         """The model with placeholders for what is trained."""
-        n, k = targets[0].n, targets[0].k
-        if k < 1:
-            raise ValueError("heads need a parity set with at least one position, got k=0")
         code = as_code(self.positions, n)
         heads = k if self.heads is None else self.heads
-        readout = self._readout(k, targets)
+        readout = self._readout(k, targets or ())
         tau = temperature(self.tau, n)
         return HeadAttention(np.zeros((heads, code.width)), code, k, readout, tau, self.attention)
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from paritylab.learning.contract import OptimiserPart, Trained, check_fields, register_learner
-from paritylab.learning.data import Fresh, Sample, Target, are_uniform
+from paritylab.learning.data import Fresh, Sample, Target, Unknown, are_uniform
 from paritylab.learning.descent import as_optimiser, stacked
 from paritylab.learning.transformer.chains import Plan, plan
 from paritylab.learning.transformer.training import (
@@ -125,7 +125,7 @@ class Transformer:
         kept = {name: np.asarray(values)[:, chosen] for name, values in seen._asdict().items()}
         return {"step": np.minimum(chosen * self.check, self.steps), **kept}
 
-    def plan_of(self, target: Target) -> Plan:
+    def plan_of(self, target: Target | Unknown) -> Plan:
         """The chain that belongs to a target."""
         if not isinstance(target, Parity | ParityTree):
             raise ValueError(
@@ -136,7 +136,7 @@ class Transformer:
             raise ValueError("a transformer's chain needs k ≥ 1, got k=0")
         return plan(self.chain, leaves, target.n, self.gap)
 
-    def rebuild(self, numbers: PyTree, target: Target, key: jax.Array) -> Decoder:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> Decoder:
         build = self._build(target.n, self.plan_of(target).written)
         with jax.enable_x64(False):
             form = eqx.filter_eval_shape(build.draw, key)

@@ -21,7 +21,7 @@ from paritylab.learning.contract import (
     Trained,
     register_learner,
 )
-from paritylab.learning.data import Fresh, KnownData, Population, Sample, Target, are_uniform
+from paritylab.learning.data import Data, Fresh, Population, Sample, Target, Unknown, are_uniform
 from paritylab.learning.descent import Objective, Schedule, stacked
 from paritylab.learning.networks import Network
 from paritylab.learning.xor.exact import (
@@ -78,7 +78,7 @@ class XorStep(Network[TwoHeads]):
         super().__post_init__()
         as_attention(self.attention)
 
-    def draw(self, key: jax.Array, target: Target) -> TwoHeads:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> TwoHeads:
         n, width = target.n, self.width
         if width is None and is_drawn(self.positions):
             width = usual_width(n)
@@ -93,19 +93,19 @@ class XorStep(Network[TwoHeads]):
         gain = default_gain(n) if self.gain is None else self.gain
         return gain * unit_step(n, attention=self.attention, loss=self.loss)
 
-    def objective(self, data: KnownData) -> Objective:
+    def objective(self, data: Data) -> Objective:
         """Rows as they are; of a population the closed risk."""
-        pairs_of(data.targets)
+        pairs_of(data.targets or ())
         if not are_uniform(data):
             raise ValueError("XorStep learns from fair bits, got a bias")
         exact = _ClosedRisk(self.loss) if isinstance(data, Population) else None
         return super().objective(data)._replace(exact=exact)
 
-    def train(self, data: KnownData, keys: jax.Array, trace: int | None) -> Trained:
+    def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
         """Descend, and judge every run over all inputs."""
         schedule = Schedule(self.optimiser, self.steps, trace)
         path = self.descended(data, keys, schedule)
-        numbers, targets = path.end, pairs_of(data.targets)
+        numbers, targets = path.end, pairs_of(data.targets or ())
         each = list(zip(numbers, targets, each_key(keys), strict=True))
         with float64():
             judged = (
@@ -131,7 +131,7 @@ class XorStep(Network[TwoHeads]):
             stats={"worst": found.worst},
         )
 
-    def rebuild(self, numbers: PyTree, target: Target, key: jax.Array) -> TwoHeads:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> TwoHeads:
         with float64():
             return self.draw(jax.random.split(key)[1], target).with_parameters(numbers)
 
