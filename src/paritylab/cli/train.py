@@ -3,6 +3,7 @@
 import inspect
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -29,33 +30,40 @@ _SOURCES = (
     *("chain/full_batch", "chain/layers", "transformer/learner"),
 )
 _LEARNING = Path(__file__).parent.parent / "learning"
-#: Options that steer the command and say nothing of what is trained.
-_STEERING = ("runs", "seed", "fresh", "store", "figure", "save")
-#: A choice and what it means: the learner's name, its preset or mode.
-_Learners = dict[str, tuple[str, dict[str, Any]]]
+#: Options of every family that say nothing of what is trained.
+COMMON = {
+    "runs": Option(int, "Random targets and starts.", (Ge(1), Le(MOST_RUNS))),
+    "seed": Option(int, "Run i uses fold_in(seed, i)."),
+    "figure": Option(Path, "Picture to write: svg, pdf or png; a free name."),
+    "save": Option(Path, "Write all runs (.npz); Runs.load reads them."),
+    "fresh": Option(bool, "Run again what is kept."),
+    "store": Option(Path, "Where finished work is kept."),
+}
+DEFAULTS = {"runs": 100, "seed": 0, "fresh": False, "store": DEFAULT_STORE}
 
 
 class Family(NamedTuple):
     """One command: which learner each choice means, and what it trains on.
 
-    chosen_by: the option that chooses; "" if there is one learner. problem: problem options it
-    takes. defaults: of any option. rows: the problem's rows if none are asked for, from the
-    learner's name and n.
+    chosen_by: the option that chooses; "" if there is one learner. learners: by choice, a name and
+    its settings. problem: problem options it takes. defaults: of any option.
     """
 
     name: str
     help: str
     example: str
     chosen_by: str
-    learners: _Learners
+    learners: dict[str, tuple[str, dict[str, Any]]]
     problem: tuple[str, ...]
     defaults: dict[str, Any]
-    rows: Callable[[str, int], dict[str, Any]] = lambda learner, n: {}
 
 
-def _chain_rows(learner: str, n: int) -> dict[str, Any]:
-    usual = {"teacher": 1000 * n, "layers": 200 * n, "levels": 2**18, "full-batch": 100_000}
-    return {"samples": usual[learner]}
+def usual_rows(learner: str, n: int) -> dict[str, Any]:
+    """The rows of a learner that cannot do without them, where none are asked for."""
+    per_bit = {"teacher": 1000 * n, "layers": 200 * n}
+    rows = {**per_bit, "levels": 2**18, "full-batch": 100_000, "transformer": 64}
+    fresh = {"fresh": True} if learner == "transformer" else {}
+    return {"samples": rows[learner], **fresh} if learner in rows else {}
 
 
 FAMILIES = (
@@ -104,7 +112,6 @@ FAMILIES = (
         },
         ("n", "k", "samples"),
         {"n": 64, "k": 32, "mode": "teacher", "runs": 5},
-        _chain_rows,
     ),
     Family(
         "layers",
@@ -118,7 +125,6 @@ FAMILIES = (
         {"": ("layers", {})},
         ("n", "k", "samples"),
         {"n": 64, "k": 32, "runs": 5},
-        _chain_rows,
     ),
     Family(
         "transformer",
@@ -132,86 +138,69 @@ FAMILIES = (
         {"": ("transformer", {})},
         ("n", "k", "subset", "samples", "fresh-rows"),
         {"n": 16, "k": 8, "runs": 4},
-        lambda learner, n: {"samples": 64, "fresh": True},
     ),
 )
 
-#: Options of every learner, by its name.
-_Known = dict[str, dict[str, Option]]
+
+@cache
+def _known() -> dict[str, dict[str, Option]]:
+    """Options of every learner, by its name."""
+    known: dict[str, dict[str, Option]] = {}
+    for source in _SOURCES:
+        known |= options_in_source(_LEARNING / f"{source}.py")
+    return known
 
 
 def add_to(parent: typer.Typer) -> None:
     """Register a command for each family."""
-    known: _Known = {}
-    for source in _SOURCES:
-        known |= options_in_source(_LEARNING / f"{source}.py")
     for family in FAMILIES:
-        _add_command(family, known)
+        example = f"Example: paritylab train {family.name} {family.example}"
+        app.command(family.name, epilog=example)(_command(family))
     parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
 
 
-def _add_command(family: Family, known: _Known) -> None:
+def _command(family: Family) -> Callable[..., None]:
     """A command whose options are made from its learners' fields; they reach it as a dict."""
 
     def command(**values: Any) -> None:
-        _train(family, known, values)
+        _train(family, values)
 
-    options = _options(family, known)
-    command.__doc__ = inspect.cleandoc(family.help)
-    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in options}
-    example = f"Example: paritylab train {family.name} {family.example}"
-    app.command(family.name, epilog=example)(command)
-
-
-def _options(family: Family, known: _Known) -> list[inspect.Parameter]:
-    """The command's options: its problem, every setting of its learners, the common ones."""
-    made, default = {}, family.defaults.get
-    for name in family.problem:
-        option = PROBLEM[name.removesuffix("-rows")]
-        made[name] = _parameter(name, option, default(name), option.help)
+    options = {name: PROBLEM[name.removesuffix("-rows")] for name in family.problem}
     if family.chosen_by:
-        choices = Literal[tuple(family.learners)]  # type: ignore[valid-type]
-        text = "What trains, and how."
-        made[family.chosen_by] = _parameter(
-            family.chosen_by, choices, default(family.chosen_by), text
-        )
+        options[family.chosen_by] = Option(str, "What trains.", choices=tuple(family.learners))
     for learner, _ in family.learners.values():
-        for name, option in known[learner].items():
-            if name not in {"k", "mode", *made} and (option.choices or not option.own):
-                # absent means the learner's own default
-                made[name] = _parameter(name, option, None, option.help)
-    common = (
-        ("runs", int, default("runs", 100), "Random targets and starts."),
-        ("seed", int, 0, "Run i uses fold_in(seed, i)."),
-        ("figure", Path | None, None, "Picture to write: svg, pdf or png; a free name."),
-        ("save", Path | None, None, "Write all runs (.npz); Runs.load reads them."),
-        ("fresh", bool, False, "Run again what is kept."),
-        ("store", Path, DEFAULT_STORE, "Where finished work is kept."),
-    )
-    return [*made.values(), *(_parameter(*each) for each in common)]
+        settable = {
+            n: each for n, each in _known()[learner].items() if each.choices or not each.own
+        }
+        options |= {n: each for n, each in settable.items() if n not in {"k", "mode", *options}}
+    defaults = DEFAULTS | family.defaults  # None: the learner's own default
+    made = [_parameter(n, each, defaults.get(n)) for n, each in (options | COMMON).items()]
+    command.__doc__ = inspect.cleandoc(family.help)
+    command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in made}
+    return command
 
 
-def _parameter(name: str, kind: Any, default: Any, text: str) -> inspect.Parameter:
-    """One option of a command. kind: a type, or an `Option`."""
-    if isinstance(kind, Option):
-        chosen: Any = Literal[kind.choices] if kind.choices else kind.type
-        chosen = str if kind.formula else chosen
-        kind = chosen if default is not None else chosen | None
+def _parameter(name: str, option: Option, default: Any) -> inspect.Parameter:
+    """An option of a command, as typer reads it."""
+    kind: Any = Literal[option.choices] if option.choices else option.type
+    kind = str if option.formula else kind
+    kind = kind | None if default is None else kind
     flag = "--" + name.replace("_", "-")
     names = [f"{flag}/--no-{flag[2:]}"] if kind == bool | None else [flag]
     from_environment = "PARITYLAB_STORE" if name == "store" else None
+    asked = typer.Option(*names, help=option.help, envvar=from_environment)
     return inspect.Parameter(
         name.replace("-", "_"),
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
-        annotation=Annotated[kind, typer.Option(*names, help=text, envvar=from_environment)],
+        annotation=Annotated[kind, asked],
     )
 
 
-def _train(family: Family, known: _Known, values: dict[str, Any]) -> None:
+def _train(family: Family, values: dict[str, Any]) -> None:
     """Run, print the table of outcomes, draw, save."""
-    check_value("--runs", values["runs"], Option(int, "", (Ge(1), Le(MOST_RUNS))))
+    check_value("--runs", values["runs"], COMMON["runs"])
     keep_compiled()
     from paritylab.cli import pictures
     from paritylab.report.figures import figure_format
@@ -219,8 +208,8 @@ def _train(family: Family, known: _Known, values: dict[str, Any]) -> None:
     check_outputs(figure=values["figure"], save=values["save"])
     figure = values["figure"] or _free_name(f"{family.name}.svg")
     figure_format(figure)
-    given = {k: v for k, v in values.items() if k not in _STEERING and v is not None}
-    runs, seconds, reused = _all_blocks(_specs(family, known, given, values), values)
+    given = {k: v for k, v in values.items() if k not in COMMON and v is not None}
+    runs, seconds, reused = _all_blocks(_specs(family, given, values), values)
     described = " ".join(f"{name}={value}" for name, value in given.items())
     console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
     console.print_table(["outcome", "value [95 % interval]"], pictures.outcomes(runs))
@@ -250,9 +239,7 @@ def _all_blocks(specs: list[Any], values: dict[str, Any]) -> tuple[Any, float, s
     return concatenate_runs([each.runs for each in found]), time.perf_counter() - start, note
 
 
-def _specs(
-    family: Family, known: _Known, given: dict[str, Any], values: dict[str, Any]
-) -> list[Any]:
+def _specs(family: Family, given: dict[str, Any], values: dict[str, Any]) -> list[Any]:
     """The blocks of the command. given: what was asked of problem and learner."""
     from paritylab.sweep.grid import Spec
 
@@ -265,10 +252,10 @@ def _specs(
         if problem["k"] == family.defaults["k"]:
             problem.pop("k")
     if "samples" not in problem:
-        problem |= family.rows(learner, problem["n"])
+        problem |= usual_rows(learner, problem["n"])
     changed = {n: v for n, v in given.items() if n not in own and n != family.chosen_by}
-    for name in changed.keys() - known[learner].keys():
-        where = [c for c, (each, _) in family.learners.items() if name in known[each]]
+    for name in changed.keys() - _known()[learner].keys():
+        where = [c for c, (each, _) in family.learners.items() if name in _known()[each]]
         flag = name.replace("_", "-")
         raise ValueError(f"--{flag} belongs to --{family.chosen_by} {' or '.join(where)}")
     runs, block = values["runs"], family.defaults.get("runs", BLOCK)
