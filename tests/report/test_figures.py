@@ -17,7 +17,6 @@ from paritylab.claims.engine.figures import (
     Mark,
     SideBySide,
     as_series,
-    in_tab,
 )
 from paritylab.claims.engine.verdict import plain
 from paritylab.colours import HUES, theme
@@ -80,8 +79,6 @@ def test_words_of_a_figure_are_printable_text():
 def test_series_of_other_kinds_are_refused_and_none_is_no_picture():
     with pytest.raises(TypeError, match="a claim yields"):
         as_series(7)
-    with pytest.raises(ValueError, match="phases, benchmarks, functions"):
-        in_tab(LINES, "other")
     assert (svg({}), panels({})) == (None, [])
 
 

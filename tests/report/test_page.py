@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from tests.report.rows import comparison, hostile_rows, row
 
-from paritylab.claims import Bars, Status, registry
-from paritylab.claims.engine.figures import in_tab
+from paritylab.claims import Status, registry
 from paritylab.report import read_rows, write_report
 from paritylab.report.page import code_places
 from paritylab.report.words import lines, meanings
@@ -120,7 +119,6 @@ CERTIFIED = {"certificate": "hg1-lemma17", "proof": "a<b"}
 @pytest.mark.parametrize(
     ("change", "wanted"),
     [
-        ({"series": in_tab(Bars({"a": 1.0}, y="b"), "phases")}, 'data-tab="phases">Phase diagrams'),
         (
             {"paper": "hg1", "source": "Theorem 5"},
             'href="https://arxiv.org/abs/2502.07553v1" rel="noreferrer">Theorem 5</a>',
@@ -130,9 +128,7 @@ CERTIFIED = {"certificate": "hg1-lemma17", "proof": "a<b"}
         ({"evidence": "proved", **CERTIFIED}, "paritylab prove hg1-lemma17"),
     ],
 )
-def test_a_tab_a_paper_a_place_in_the_code_and_a_seal_are_shown_where_they_are(
-    page, change, wanted
-):
+def test_a_paper_a_place_in_the_code_and_a_seal_are_shown_where_they_are(page, change, wanted):
     assert re.search(wanted, page(row(**change)))
     assert not re.search(wanted, page(row(**CERTIFIED)))
 

@@ -7,7 +7,6 @@ from paritylab.claims.engine.figures import (
     Lines as Lines,
     Mark as Mark,
     SideBySide as SideBySide,
-    in_tab as in_tab,
 )
 from paritylab.claims.engine.registry import (
     Claim as Claim,

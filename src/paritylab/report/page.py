@@ -14,7 +14,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from paritylab.claims.coverage import claims_of, covered_papers, statements
-from paritylab.claims.engine.figures import TABS
 from paritylab.claims.engine.verdict import PAPERS, Evidence, Status, checked_row
 from paritylab.claims.errata import ERRATA
 from paritylab.colours import themes_css
@@ -107,7 +106,6 @@ def filled(folder: Path, template: str, script: str, style: str, **given: Any) -
 
 def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
     ids = {row["id"] for row in rows}
-    shown = {row["series"].get("tab") for row in rows} | ({"phases"} if phases else set())
     used = {key: {row[key] for row in rows} for key in ("paper", "status", "evidence")}
     known = [each for each in PAPERS if each in used["paper"]]
     papers = [*known, *sorted(used["paper"] - {*known})]
@@ -124,7 +122,6 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
         address=paper_address,
         code=code_places(),
         errata=[each for each in ERRATA if any(id in ids for id in each.claims)],
-        tabs=[tab for tab in TABS.items() if tab[0] in shown],
         swept=[{"phase": each, "pictures": _pictures(each._asdict())} for each in phases],
         choices={
             "paper": papers,

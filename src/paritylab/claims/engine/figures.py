@@ -152,25 +152,6 @@ class SideBySide:
         return {"kind": "side by side", "parts": parts, "caption": self.caption}
 
 
-#: Tabs of the report next to the list of claims; a figure in one is shown there as well.
-TABS = {
-    "phases": "Phase diagrams",
-    "benchmarks": "Benchmarks",
-    "functions": "Functions × learners",
-}
-
-
-def in_tab(figure: Any, tab: str) -> dict[str, Any]:
-    """The figure's series, to be shown in a tab of the report as well.
-
-    >>> in_tab(Bars({"a": 1.0}, y="numbers"), "benchmarks")["tab"]
-    'benchmarks'
-    """
-    if tab not in TABS:
-        raise ValueError(f"a tab is one of {', '.join(TABS)}; got {tab!r}")
-    return {**as_series(figure), "tab": tab}
-
-
 def _chart(kind: str, figure: Lines | Bars, shares: bool = False, **parts: Any) -> dict[str, Any]:
     """What charts have in common: axes, marks and a caption; parts: what is drawn."""
     return {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from paritylab.claims import OURS, Heatmap, Trial, claim, in_tab
+from paritylab.claims import OURS, Heatmap, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, difference
 from paritylab.learning import Fresh, HingeNet, learn
 from paritylab.learning.heads.one_step import named_after_step, set_forces
@@ -147,13 +147,13 @@ def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray
     return np.array(at)
 
 
-def _figure(seen: Sequence[Found]) -> dict[str, Any]:
+def _figure(seen: Sequence[Found]) -> Heatmap:
     """Functions × learners as colours."""
     values = [
         (each.named.value, np.nan if each.steps is None else float(np.isfinite(each.steps).mean()))
         for each in seen
     ]
-    shown = Heatmap(
+    return Heatmap(
         values,
         x="learner",
         y="function · leap",
@@ -163,4 +163,3 @@ def _figure(seen: Sequence[Found]) -> dict[str, Any]:
         caption="Share of runs that find a function (one step: names B; ReLU net: right within its "
         "steps). White: not defined.",
     )
-    return in_tab(shown, "functions")
