@@ -35,8 +35,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Fitted: `subset_` (column numbers, empty if it abstained), `sign_` (+1: an odd number of bits
     means classes_[1]), `confidence_` (1 - p-value, 0 if it abstained), `noise_rate_` (share of rows
     that do not fit), `abstained_`, `outcome_` (the answer with names, and in words), `thresholds_`,
-    `answer_` (all the evidence), `feature_importances_` (equal shares of the columns it uses),
-    `classes_`, `n_features_in_` and `feature_names_in_`.
+    `answer_` (all the evidence), `classes_`, `n_features_in_` and `feature_names_in_`.
 
     >>> X = np.random.default_rng(0).integers(0, 2, (200, 10))
     >>> y = X[:, 2] ^ X[:, 7]
@@ -141,15 +140,6 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         chance = np.where(second == 1, on, off)
         return np.stack([1 - chance, chance], axis=1)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Equal shares for the columns of the parity, which needs each of them; all 0 if it
-        abstained."""
-        check_is_fitted(self)
-        shares = np.zeros(self.n_features_in_)
-        shares[self.subset_] = 1 / max(1, len(self.subset_))
-        return shares
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -33,7 +33,7 @@ def log_family(n: int, size: int, known: bool) -> float:
 def log_overlap_tails(rows: int, first: Any, second: int, overlap: Any) -> tuple[Any, Any]:
     """log P(O ≥ overlap) and log P(O ≤ overlap) of two random sets of rows of given sizes.
 
-    first, overlap: numbers, or arrays of one shape (cases,).
+    first, overlap: numbers, or arrays of one shape (cases,). The overlap must be a possible one.
 
     Only the lighter tail is summed, outwards from the overlap; the other one is what is left. The
     logarithm of a chance bends by the sum of 1/cell over the four cells, at least 16/rows, so that
@@ -45,9 +45,8 @@ def log_overlap_tails(rows: int, first: Any, second: int, overlap: Any) -> tuple
     """
     first, overlap = (np.asarray(each, np.int64)[..., None] for each in (first, overlap))
     low, high = np.maximum(0, first + second - rows), np.minimum(first, second)
-    start = np.clip(overlap, low, high)
-    upwards = start >= (first + 1) * (second + 1) // (rows + 2)
-    at = start + np.where(upwards, 1, -1) * np.arange(min(rows, 3 * math.isqrt(rows) + 9) + 1)
+    upwards = overlap >= (first + 1) * (second + 1) // (rows + 2)
+    at = overlap + np.where(upwards, 1, -1) * np.arange(min(rows, 3 * math.isqrt(rows) + 9) + 1)
     # Chances of neighbours: P(o + 1)/P(o) = (first-o)(second-o)/((o+1)(neither+1)).
     lower = np.where(upwards, at, at - 1)
     inside = (lower >= low) & (lower < high)
@@ -55,20 +54,12 @@ def log_overlap_tails(rows: int, first: Any, second: int, overlap: Any) -> tuple
     with np.errstate(divide="ignore"):
         steps = np.log((first - o) * (second - o) / ((o + 1.0) * (rows - first - second + o + 1.0)))
     steps = np.where(inside, np.where(upwards, steps, -steps), -np.inf)[..., :-1]
-    logs = np.concatenate([_log_chance(rows, first, second, start), steps], axis=-1)
+    logs = np.concatenate([_log_chance(rows, first, second, overlap), steps], axis=-1)
     logs = np.cumsum(logs, axis=-1)
     light = np.logaddexp(_log_sum(logs[..., 1:]), logs[..., 0])
     heavy = np.log1p(-np.minimum(1.0, np.exp(_log_sum(logs[..., 1:]))))
-    light, heavy = np.minimum(0.0, light), np.minimum(0.0, heavy)
-    return _beyond(upwards[..., 0], light, heavy, (overlap - start)[..., 0])
-
-
-def _beyond(upwards: Any, light: Any, heavy: Any, outside: Any) -> tuple[Any, Any]:
-    """Both tails in order; an overlap above or below what is possible has chances 0 and 1."""
-    above, below = np.where(upwards, light, heavy), np.where(upwards, heavy, light)
-    above = np.where(outside > 0, -np.inf, np.where(outside < 0, 0.0, above))
-    below = np.where(outside < 0, -np.inf, np.where(outside > 0, 0.0, below))
-    return above, below
+    light, heavy, up = np.minimum(0.0, light), np.minimum(0.0, heavy), upwards[..., 0]
+    return np.where(up, light, heavy), np.where(up, heavy, light)
 
 
 def _log_chance(rows: int, first: Any, second: int, overlap: Any) -> Any:

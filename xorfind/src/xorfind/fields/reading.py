@@ -5,7 +5,6 @@ bits are taken from one part at a time, so that a slice means the same in all of
 """
 
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,8 @@ import numpy as np
 from xorfind.fields.cells import Cells, cells_of, frames_of, is_frame, length_text, stacked
 from xorfind.fields.equations import Equations
 from xorfind.fields.slices import Bit, Slice, parse
-from xorfind.table.delimited import as_utf8, text_table
-from xorfind.table.reading import WORKBOOK, file_bytes, read_table, unpacked
+from xorfind.table.delimited import as_utf8
+from xorfind.table.reading import file_bytes, kind_of, read_table, table_of_bytes
 from xorfind.table.table import Table
 from xorfind.words import shown
 
@@ -172,15 +171,12 @@ def read_fields(source: Any, hex_columns: Sequence[str] = ()) -> Fields:
         return _of_frames(map(str, source), "the list")
     header = False
     if isinstance(source, str | Path):
-        name = shown(str(source)) if str(source) != "-" else "standard input"
-        data = sys.stdin.buffer.read() if str(source) == "-" else file_bytes(Path(source), name)
-        text = unpacked(data, name)
-        is_text = data[:2] != b"PK" and data[:4] != b"PAR1"
-        header = is_text or WORKBOOK in data  # so that row 1 is line 2 of the file
-        text = as_utf8(text, name) if is_text else text
-        if _looks_like_frames(text):
+        data, name = file_bytes(source)
+        kind = kind_of(data)
+        header = kind != "parquet"  # so that row 1 is line 2 of the file
+        if kind == "text" and _looks_like_frames(text := as_utf8(data, name)):
             return _of_frames(text.decode("utf-8", "replace").splitlines(), name)
-        source = text_table(text, name) if str(source) == "-" else source
+        source = table_of_bytes(data, name)
     table = read_table(source)
     if not table.rows:
         raise ValueError("the table has column names but no rows")

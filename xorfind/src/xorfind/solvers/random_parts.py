@@ -24,8 +24,8 @@ from xorfind.words import counted
 SPARE = 8
 #: Rows kept for the vote when columns are drawn, so that a fit is no accident.
 SLACK = 20
-#: Columns up to which many small systems at once are quicker than one at a time by strips of eight,
-#: and how many of them there are at most.
+#: Columns up to which many small systems at once are quicker than one at a time, and how many of
+#: them there are at most.
 SMALL, MANY = 1000, 64
 #: Sets of kept columns. A draw solves some systems: the sets that come out, and how many tries.
 Subsets = list[tuple[int, ...]]
@@ -33,7 +33,7 @@ Draw = Callable[[], tuple[Subsets, int]]
 
 
 def _seconds(rows: int, columns: int) -> float:
-    """Seconds of one elimination, about: word operations, or cubed columns by strips of eight."""
+    """Seconds of one elimination, about: word operations; of many columns their cube."""
     if columns > SMALL:
         return 0.004 + columns * 1e-4 + columns**3 / 1e11
     return rows * columns * (1 + columns // 64) / 1.5e8

@@ -31,9 +31,7 @@ def read_table(source: Any) -> Table:
     if isinstance(source, Table):
         return source
     if isinstance(source, str | Path):
-        if str(source) == "-":
-            return text_table(unpacked(sys.stdin.buffer.read(), "standard input"), "standard input")
-        return _file(Path(source))
+        return table_of_bytes(*file_bytes(source))
     if hasattr(source, "column_names"):
         return _of_arrow(source, "the table")
     columns = _columns_of(source)
@@ -86,27 +84,35 @@ def _columns_of(source: Any) -> tuple[list[str], list[Any]] | None:
 # Files.
 
 
-def _file(path: Path) -> Table:
-    name = str(path)
+def file_bytes(source: str | Path) -> tuple[bytes, str]:
+    """The bytes of an ordinary file or of standard input ("-"), unpacked if they are gzipped, and
+    its name in errors. A pipe is read as standard input only."""
+    if str(source) == "-":
+        return _unpacked(sys.stdin.buffer.read(), "standard input"), "standard input"
+    name = str(source)
     what = shown(name if len(name) <= 60 else f"…{name[-58:]}")
-    data = file_bytes(path, what)
-    if data[:4] == b"PAR1":
-        return _parquet(data, what)
-    if data[:2] == b"PK" and WORKBOOK in data:
-        return _workbook(data, what)
-    tab = bool({".tsv", ".tab"} & set(path.suffixes))
-    return text_table(unpacked(data, what), what, tab=tab)
-
-
-def file_bytes(path: Path, what: str) -> bytes:
-    """All bytes of an ordinary file. A pipe is read as standard input only, by the name -."""
     try:
-        return read_bytes(path, LARGEST)
+        data = read_bytes(source, LARGEST)
     except ValueError as error:
         raise ValueError(f"cannot read {what}: {error} (- reads standard input)") from None
+    return _unpacked(data, what), what
 
 
-def unpacked(data: bytes, what: str) -> bytes:
+def kind_of(data: bytes) -> str:
+    """What the first bytes say: "parquet", "workbook" or "text"."""
+    if data[:4] == b"PAR1":
+        return "parquet"
+    return "workbook" if data[:2] == b"PK" and WORKBOOK in data else "text"
+
+
+def table_of_bytes(data: bytes, what: str) -> Table:
+    """The table in the bytes of a file. what: its name."""
+    if (kind := kind_of(data)) != "text":
+        return {"parquet": _parquet, "workbook": _workbook}[kind](data, what)
+    return text_table(data, what, tab=bool({".tsv", ".tab"} & set(Path(what).suffixes)))
+
+
+def _unpacked(data: bytes, what: str) -> bytes:
     """The data, unpacked if they are gzipped; what grows beyond belief is refused."""
     if data[:2] != b"\x1f\x8b":
         return data
