@@ -42,7 +42,7 @@ def _explain(asked: argparse.Namespace, out: TextIO) -> int:
         findings.append(hunt(fields, target, asked.bits, ignore, budget=budget))
         print("\n".join(lines_of(findings[-1])), file=out)
     _say_readings(fields)
-    console.write_json(asked, 1, {"findings": [as_json(each) for each in findings]})
+    console.write_json(asked, 2, {"findings": [as_json(each) for each in findings]})
     _save(asked, findings[0].usable_matrix)
     if asked.emit:
         print("\n".join(code_of(found, asked.emit) for found in findings))

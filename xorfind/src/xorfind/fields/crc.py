@@ -79,7 +79,7 @@ class CrcFit:
     message length in bits, the XOR that is left when start value and final XOR are 0. init, xorout:
     a pair that gives the constants, that of the catalogue if there is one; 2^freedom pairs do.
     names: of the catalogue that agree with all of it. tails: for each of them the constant after
-    the message; one if there is no name. fitting, rows: how many rows fit.
+    the message in hex; one if there is no name. fitting, rows: how many rows fit.
     """
 
     width: int
@@ -90,7 +90,7 @@ class CrcFit:
     xorout: int
     freedom: int
     names: tuple[str, ...]
-    tails: tuple[bytes, ...]
+    tails: tuple[str, ...]
     fitting: int
     rows: int
 
@@ -122,7 +122,7 @@ class CrcFit:
             f"init 0x{self.init:0{digits}x}, xorout 0x{self.xorout:0{digits}x}"
         )
         if how.after:
-            text += f", with 0x{self.tails[0].hex()} after the message, which is not sent"
+            text += f", with 0x{self.tails[0]} after the message, which is not sent"
         return text
 
     @property
@@ -254,7 +254,7 @@ def _fitted(sent: Sequence[Sent], generator: int, how: Conventions) -> CrcFit:
     elif how.refout:
         xorout = reflect(xorout, width)
     names = tuple(named.name for named, _ in found)
-    after = tuple(tail for _, tail in found) or (bytes(how.after),)
+    after = tuple(tail for _, tail in found) or ("00" * how.after,)
     return CrcFit(width, poly, how, constants, init, xorout, freedom, names, after, fitting, rows)
 
 
@@ -291,11 +291,9 @@ def _bits_of(values: Sequence[int], width: int) -> np.ndarray:
     return np.array([[value >> bit & 1 for bit in range(width)] for value in values], np.uint8)
 
 
-def _tail(
-    named: Named, generator: int, how: Conventions, constants: dict[int, int]
-) -> bytes | None:
-    """The constant after the message under which a CRC of the catalogue leaves the constants, b""
-    where none is needed; None if there is no such constant.
+def _tail(named: Named, generator: int, how: Conventions, constants: dict[int, int]) -> str | None:
+    """The constant after the message under which a CRC of the catalogue leaves the constants, in
+    hex, "" where none is needed; None if there is no such constant.
 
     A constant c leaves c·x^width + init·x^n + xorout for n bits, c included; c is the same for all
     lengths n, or the CRC is another.
@@ -310,4 +308,4 @@ def _tail(
     if found or value.bit_length() > 8 * how.after:
         return None
     made = value.to_bytes(how.after, "big")
-    return bytes(reflect(byte, 8) for byte in made) if how.refin else made
+    return (bytes(reflect(byte, 8) for byte in made) if how.refin else made).hex()

@@ -107,7 +107,7 @@ def emit_checksum(fit: SumFit | CrcFit, language: str, name: str) -> str:
         moves = [f"((value >> {8 * at}) & 0xFF) << {8 * (count - 1 - at)}" for at in range(count)]
         stored = " | ".join(f"({move})" for move in moves)
     lines.append(f"return {stored}")
-    tail = fit.tails[0] if isinstance(fit, CrcFit) else b""
+    tail = fit.tails[0] if isinstance(fit, CrcFit) else ""
     return (_in_c if language == "c" else _in_python)(identifier(name), lines, tail)
 
 
@@ -143,18 +143,18 @@ def _crc_lines(fit: CrcFit) -> list[str]:
     return lines + ([f"value ^= 0x{fit.xorout:X}"] if fit.xorout else [])
 
 
-def _in_python(name: str, lines: list[str], tail: bytes) -> str:
-    head = [f'message = message + bytes.fromhex("{tail.hex()}")'] if tail else []
+def _in_python(name: str, lines: list[str], tail: str) -> str:
+    head = [f'message = message + bytes.fromhex("{tail}")'] if tail else []
     return "\n".join([f"def {name}(message):", *(f"    {each}" for each in head + lines), ""])
 
 
-def _in_c(name: str, lines: list[str], tail: bytes) -> str:
+def _in_c(name: str, lines: list[str], tail: str) -> str:
     """Lines of Python in C: a variable is declared where it is first set, and a loop closed where
     its indentation ends. j < m counts bytes of the message with its constant."""
     byte = "message[j]"
-    made = [f"    uint64_t m = length{f' + {len(tail)}' if tail else ''};"]
+    made = [f"    uint64_t m = length{f' + {len(tail) // 2}' if tail else ''};"]
     if tail:
-        values = ", ".join(f"0x{each:02X}" for each in tail)
+        values = ", ".join(f"0x{each:02X}" for each in bytes.fromhex(tail))
         made.append(f"    static const uint8_t after[] = {{{values}}};")
         byte = "j < length ? message[j] : after[j - length]"
     known, loops = {"m"}, 0

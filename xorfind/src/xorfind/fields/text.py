@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from xorfind.codec import to_json
 from xorfind.fields.crc import MOST_READINGS, CrcFit
 from xorfind.fields.groups import Functions
 from xorfind.fields.hunt import Finding, Outcome
@@ -90,7 +91,7 @@ def _crc_lines(fit: CrcFit) -> list[str]:
         )
     if fit.how.after and len(fit.names) > 1:
         others = zip(fit.names[1:MOST_READINGS], fit.tails[1:], strict=False)
-        same = ", ".join(f"{name} with 0x{tail.hex()}" for name, tail in others)
+        same = ", ".join(f"{name} with 0x{tail}" for name, tail in others)
         lines.append(f"equivalent to {same} after the message")
     if not fit.names and fit.alike:
         lines.append(
@@ -235,7 +236,7 @@ def timing_lines(found: Functions, within: np.ndarray, across: np.ndarray) -> li
 
 def as_json(finding: Finding) -> dict[str, Any]:
     """The finding for other programs; docs/checksums.md says what each entry means."""
-    fit, crc, system = finding.fit, finding.crc, finding.system
+    fit, system = finding.fit, finding.system
     flags = zip(system.outputs, fit.holds, strict=True)
     usable = finding.usable_matrix
     return {
@@ -252,24 +253,11 @@ def as_json(finding: Finding) -> dict[str, Any]:
             "bits": [name for name, flag in flags if flag and fit.spare],
         },
         "undetermined": len(fit.free),
-        "measure_next": [{"line": flip.line, "flip": flip.bit} for flip in finding.flips],
-        "contradicting_lines": None if finding.proof is None else list(finding.proof[1]),
-        "wrong_lines": list(finding.wrong),
-        "same_inputs_lines": None if finding.clash is None else list(finding.clash),
+        "measure_next": to_json(finding.flips),
+        "contradicting_lines": None if finding.proof is None else finding.proof[1],
+        "wrong_lines": finding.wrong,
+        "same_inputs_lines": finding.clash,
         "matrix": None if usable is None else usable.to_json(),
-        "sums": [
-            {"family": s.family, "constant": s.constant, "fitting": s.fitting} for s in finding.sums
-        ],
-        "crc": None if crc is None else _crc_json(crc),
-    }
-
-
-def _crc_json(crc: CrcFit) -> dict[str, Any]:
-    names = ("width", "poly", "init", "xorout", "names", "fitting")
-    return {
-        **{name: getattr(crc, name) for name in names},
-        "refin": crc.how.refin,
-        "refout": crc.how.refout,
-        "little_endian": crc.how.little,
-        "appended": crc.tails[0].hex(),
+        "sums": to_json(finding.sums),
+        "crc": to_json(finding.crc),
     }
