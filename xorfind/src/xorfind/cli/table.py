@@ -3,12 +3,10 @@
 import argparse
 import sys
 import time
-from typing import Any
 
 from xorfind.cli import console
-from xorfind.rule import Rule
+from xorfind.codec import to_json
 from xorfind.search import discover_all
-from xorfind.table.prepare import Notes
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -21,7 +19,8 @@ def run(asked: argparse.Namespace) -> int:
         rules, notes = discover_all(asked.file, asked.target, **given, progress=progress)
     finally:
         progress.end()
-    console.write_json(asked, 3, _as_json(rules, notes))
+    found = [rule.to_json() for rule in rules]
+    console.write_json(asked, 4, {**to_json(notes), "rules": found})
     if asked.save and rules[0].found:
         rules[0].save(asked.save)
         console.say(f"rule: {asked.save}")
@@ -34,20 +33,3 @@ def run(asked: argparse.Namespace) -> int:
             print(f"note: {line}")
     console.say(f"{time.perf_counter() - start:.1f} s in all")
     return 0 if all(rule.found for rule in rules) else 3
-
-
-def _as_json(rules: list[Rule], notes: Notes) -> dict[str, Any]:
-    return {
-        "rows": notes.rows,
-        "rows_dropped": notes.dropped,
-        "columns": {
-            "constant": notes.constant,
-            "twins": {
-                name: [{"column": other, "complementary": flip} for other, flip in twins]
-                for name, twins in notes.twins.items()
-            },
-            "ignored": notes.ignored,
-            "thresholds": notes.thresholds,
-        },
-        "rules": [rule.to_json() for rule in rules],
-    }

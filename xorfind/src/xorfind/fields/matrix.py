@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from xorfind.codec import from_json
+from xorfind.codec import from_json, to_json
 from xorfind.fields.equations import numbers
 from xorfind.fields.reading import read_fields
 from xorfind.fields.slices import Slice, parse
@@ -99,16 +99,15 @@ class XorMatrix:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON that people can read; docs/checksums.md says what each entry means."""
-        outputs = [
-            {
-                "name": name,
-                "xor_of": [self.inputs[at] for at in np.flatnonzero(row)],
-                "constant": int(constant),
-            }
-            for name, row, constant in zip(self.outputs, self.rows, self.constants, strict=True)
-        ]
-        head = {"xorfind": "xor", "version": 1, "inputs": list(self.inputs), "outputs": outputs}
-        return {**head, "rank": self.rank, "reading": self.reading}
+        each = zip(self.outputs, self.rows, self.constants, strict=True)
+        outputs = tuple(
+            _Output(
+                name, tuple(self.inputs[at] for at in np.flatnonzero(row)), 1 if constant else 0
+            )
+            for name, row, constant in each
+        )
+        file = _File(1, outputs, self.inputs, self.reading)
+        return {"xorfind": "xor", **to_json(file), "rank": self.rank}
 
     def save(self, path: str | Path) -> Path:
         """Write it as JSON."""
