@@ -1,4 +1,4 @@
-"""Which functions of a few hidden bits one attention step, annealed heads and a net find."""
+"""Which functions of a few hidden bits one attention step and a net find."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations
@@ -9,8 +9,7 @@ import numpy as np
 
 from paritylab.claims import OURS, Heatmap, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, difference
-from paritylab.learning import Fresh, HingeNet, learn
-from paritylab.learning.heads.one_step import named_after_step, set_forces
+from paritylab.learning import Fresh, HingeNet, OneStep, Population, learn
 from paritylab.models.feedforward import ARRAYS
 from paritylab.models.protocol import with_parameters
 from paritylab.problem import Junta, random_junta
@@ -49,6 +48,9 @@ FUNCTIONS: dict[str, tuple[int, Callable[[int, Subset], Junta]]] = {
     "majority of 5": (5, Junta.majority),
 }
 
+#: No gain changes which bits a step names.
+STEP = OneStep(gain=1.0)
+
 #: The functions that one compiled program per learner serves.
 OF_THREE = tuple(name for name, (k, _) in FUNCTIONS.items() if k == 3)
 
@@ -78,8 +80,8 @@ class Found(NamedTuple):
     full={"names": tuple(FUNCTIONS), "runs": 40, "net": 4000},
     more="runs",
     planted=(
-        "a step the other way",
-        {"names": OF_THREE[:2], "net": 20, "forces": lambda target: -set_forces(target)},
+        "a step on positions of width 1",
+        {"names": OF_THREE[:2], "net": 20, "learner": OneStep(width=1)},
         "refuted",
     ),
 )
@@ -90,7 +92,7 @@ def functions(
     runs: int = 20,
     net: int = 600,
     *,
-    forces: Callable[[Junta], np.ndarray] = set_forces,
+    learner: OneStep = STEP,
 ) -> Iterator[Any]:
     """The sets that one attention step sees, not degree or leap, tell what it finds of 3 bits.
 
@@ -101,13 +103,11 @@ def functions(
     is ordered by leap: of two functions of equally many bits the one of lower leap is learnt, to
     95 % accuracy, in fewer steps.
     """
-    generator, seen = np.random.default_rng(trial.seed), []
+    seen = []
     for name in trial.track(names):
         targets = targets_of(name, n, runs, trial.seed)
         first = targets[0]
-        width = int(np.ceil(12 * first.k * np.log(n)))
-        said = [named_after_step(forces(t), t.k, width, generator) for t in targets]
-        named = Rate.of([a == t.subset for a, t in zip(said, targets, strict=True)])
+        named = learn(learner, Population(targets), key=trial.seed).rate()
         pulled = min(pulls(first).values()) > 0
         kind = f"leap {first.leap}, {'' if pulled else 'not '}pulled"
         label = f"one step names B, n = {n}, {name} ({kind})"

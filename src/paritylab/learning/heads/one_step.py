@@ -158,18 +158,6 @@ def _largest(scores: np.ndarray, k: int) -> tuple[int, ...] | None:
     return tuple(sorted(order[:k].tolist()))
 
 
-def named_after_step(
-    forces: np.ndarray, k: int, width: int, generator: np.random.Generator
-) -> tuple[int, ...] | None:
-    """The k positions that one step names, with random ±1/√width positions.
-
-    forces: what pulls at each attention weight, centred, such as `set_forces`. None where there is
-    no pull, or the k-th and the next score are equal.
-    """
-    positions = generator.choice(np.array([-1.0, 1.0]), (len(forces), width)) / np.sqrt(width)
-    return _largest(positions @ (positions.T @ forces), k)
-
-
 def _best_gain(inside: np.ndarray, outside: np.ndarray) -> float:
     """The gain with the smallest `deviation_of`; inside, outside: scores at gain 1."""
     k, top = len(inside), float(max(inside.max(), outside.max(initial=-np.inf)))
