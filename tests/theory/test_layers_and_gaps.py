@@ -1,6 +1,5 @@
 """Rows of hidden chains and of chains with gaps: closed forms by other routes."""
 
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -56,19 +55,3 @@ def test_levels_have_steps_of_their_own():
     assert sum(step.broken for step in half) == pytest.approx(np.log(2), rel=0.05)
     staged = level_steps(64, 32, 8000, staged=True)
     assert sum(step.broken for step in staged) > sum(step.broken for step in steps)
-
-
-def test_odds_of_a_shown_chain_double_until_the_chain_is_likelier_than_an_answer():
-    """A chain that only a share p of the rows shows (after Tsilivis et al., known second-hand).
-
-    Rounds that keep right answers keep all rows with a chain and half of the others, so the odds
-    p/(1-p) double. The two answers have (1-p)/2 each, since the answer cannot be known yet, so the
-    likeliest next token begins the chain from p = 1/3 on.
-    """
-    for share in {Fraction(a, b) for b in range(2, 31) for a in range(1, b)}:
-        kept = share / (share + (1 - share) / 2)
-        assert kept / (1 - kept) == 2 * share / (1 - share)
-        assert (share >= Fraction(1, 3)) == (share >= (1 - share) / 2)
-    for start, rounds in {4: 1, 10: 3, 100: 6, 1000: 9}.items():
-        odds = [Fraction(2**t, start - 1) for t in range(12)]
-        assert next(t for t, each in enumerate(odds) if each >= Fraction(1, 2)) == rounds

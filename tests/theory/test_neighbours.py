@@ -1,7 +1,6 @@
 """Closed forms of sign descent against sums over all inputs."""
 
 from itertools import product
-from math import factorial
 
 import jax
 import numpy as np
@@ -39,14 +38,6 @@ def test_the_power_net_sees_only_the_hidden_set(k, sign, noise):
     assert -float(value) == pytest.approx(np.mean(y * (z**k @ outputs)))
     by_sums = k * outputs[:, None] * ((z ** (k - 1) * y[:, None]).T @ x) / len(x)
     np.testing.assert_allclose(-np.asarray(gradient), by_sums, atol=1e-10)
-
-
-@pytest.mark.parametrize("k", [1, 2, 5, 7])
-def test_the_readout_identity_is_exact_in_whole_numbers(k):
-    """Σ_w (Πw)(wᵀx)^k = 2^k·k!·Πx over all w and x in {±1}^k."""
-    signs = cube(k)
-    sums = np.prod(signs, axis=1) @ (signs @ signs.T) ** k
-    np.testing.assert_array_equal(sums, 2**k * factorial(k) * np.prod(signs, axis=1))
 
 
 def test_without_a_dead_zone_a_bad_neuron_of_odd_degree_turns_good():
