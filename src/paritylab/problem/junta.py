@@ -197,11 +197,6 @@ class Junta(AbstractHiddenSet):
         return tuple(sorted({j for positions in self.fourier() for j in positions}))
 
     @property
-    def degree(self) -> int:
-        """Size of the smallest nonempty set with a Fourier coefficient; 0 for a constant."""
-        return min((len(positions) for positions in self.fourier() if positions), default=0)
-
-    @property
     def leap(self) -> int:
         """Most bits that must be found at once when the sets of the Fourier expansion are taken in
         the best order; 1 for a staircase, k for a parity, 0 for a constant."""

@@ -12,12 +12,9 @@ from paritylab.statistics import Rate
 SOFT, SHARP = "n/4", "1/n"
 
 
-def _learns_sharp_only(*, tau: str, **_: Any) -> Any:
-    return Annealed(steps=400) if tau == SHARP else Heads.code(tau=tau, steps=1)
-
-
-def _learns_soft_only(*, tau: str, **_: Any) -> Any:
-    return _learns_sharp_only(tau=SOFT if tau == SHARP else SHARP)
+def _learns_only(at: str) -> Callable[..., Any]:
+    """Planted heads: annealed at one temperature, one step of the public code at the others."""
+    return lambda tau, **_: Annealed(steps=400) if tau == at else Heads.code(tau=tau, steps=1)
 
 
 #: Rows of a batch.
@@ -37,12 +34,12 @@ BATCH = 64
     planted=(
         (
             "heads that learn at tau = 1/n and do not move elsewhere",
-            {"code": _learns_sharp_only},
+            {"code": _learns_only(SHARP)},
             "refuted",
         ),
         (
             "annealed heads, which find nearly every set, in place of the public code's",
-            {"code": _learns_soft_only},
+            {"code": _learns_only(SOFT)},
             "refuted",
         ),
         (
