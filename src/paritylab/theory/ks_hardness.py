@@ -15,22 +15,6 @@ def hidden_share_bound(error: float, *, targets: int, gradient: float, queries: 
     return 4 * gradient * queries / (targets * error**2)
 
 
-def theorem2_samples(
-    n: int, *, targets: int, queries: int | float, error: float, gradient: float
-) -> float:
-    """N from which bound (5) is at least ½; infinite if the targets are too few for that.
-
-    Bound (5) on E(p - f)², without its exponential term: 1 - (4T/ε²)·(1/|P| ∨ √(4n/N))·sup‖∇f‖²,
-    with gradient = sup‖∇f‖².
-
-    >>> samples = theorem2_samples(40, targets=10**12, queries=3, error=0.1, gradient=0.5)
-    >>> round(1 - 4 * 3 / 0.1**2 * math.sqrt(4 * 40 / samples) * 0.5, 6)
-    0.5
-    """
-    correlation = error**2 / (8 * queries * gradient)
-    return 4 * n / correlation**2 if correlation >= 1 / targets else math.inf
-
-
 def theorem2_exponent(gradient: float, error: float, queries: float, loss: float) -> float:
     """ν of Theorem 2 as printed: N = n^ν keeps the loss at 1 - O(n^(-ν₄)).
 
