@@ -7,13 +7,12 @@ standard error √((1 - c²)/N), and it must exceed q/√N, q the quantile of th
 """
 
 import math
-import numbers
 from functools import lru_cache, partial
 
 import numpy as np
 from scipy.special import ndtr, ndtri, ndtri_exp
 
-from xorfind.checks import check_kind, whole
+from xorfind.checks import whole
 from xorfind.evidence.levels import log_choose, log_family, log_overlap_tails
 
 #: Columns beyond which counts of subsets lose their meaning.
@@ -31,8 +30,6 @@ HALVINGS = 12
 def _check(n: int, k: int, noise: float, alpha: float, power: float = 0.5) -> None:
     """One clear error for numbers out of range."""
     whole("k", k, 1, whole("n", n, 1, MOST_BITS))
-    for name, value in (("noise", noise), ("alpha", alpha), ("power", power)):
-        check_kind(name, value, numbers.Real, "a number")
     if not (0 <= noise < 0.5 and 0 < alpha < 1 and 0 < power < 1):
         raise ValueError(
             "need noise in [0, 0.5), alpha and power in (0, 1), got "

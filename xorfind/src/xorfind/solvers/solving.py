@@ -1,6 +1,5 @@
 """One verb for all solvers: rows in, an answer out."""
 
-import numbers
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -101,9 +100,9 @@ def check_search(
     """One clear error for what a search cannot be asked with. columns: that there are, if known."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shortened(method)}")
-    if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
+    if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {shortened(alpha)}")
-    if budget is not None and (not isinstance(budget, numbers.Real) or not budget > 0):
+    if budget is not None and not budget > 0:
         raise ValueError(f"budget must be a number of seconds above 0, got {shortened(budget)}")
     if k is not None:
         whole("k", k, 1, columns)
