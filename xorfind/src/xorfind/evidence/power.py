@@ -49,14 +49,20 @@ def rows_needed(
     """
     _check(n, k, noise, alpha, power)
     level = round(math.log(alpha) - log_family(n, k, known), 9)
-    # Power is a saw in the number of rows, so every number from a little below the bell curve's on
-    # is looked at.
-    rows = max(4, int(0.97 * _bell_rows(level, noise, power)) - 2)
-    while rows > 4 and _power(rows, level, noise) >= power:
-        rows = max(4, 9 * rows // 10)
-    while _power(rows, level, noise) < power:
-        rows += 1
-    return rows
+    bell = max(4, math.ceil(_bell_rows(level, noise, power)))
+    low, high = max(3, int(0.97 * bell) - 2), int(1.05 * bell) + 8
+    while _power(low, level, noise) >= power:
+        low = low // 2
+    while _power(high, level, noise) < power:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _power(middle, level, noise) >= power else (middle, high)
+    # Power is a saw in the number of rows: look a little below for a smaller one that serves.
+    for rows in range(max(4, high - max(4, high // 50)), high):
+        if rows <= EXACT_ROWS and _power(rows, level, noise) >= power:
+            return rows
+    return high
 
 
 def rows_about(
