@@ -1,4 +1,4 @@
-"""Theory against learning: a claim is a measurement and a judge of what was measured.
+"""Theory against learning: a claim is a list of comparisons, and one rule judges them.
 
 Names load their module on first use, so that a list of claims or a stored verdict needs no jax.
 """

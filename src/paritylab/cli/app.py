@@ -68,7 +68,7 @@ for word in MOVED:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with a code of the contract: 0, 1, 2, 3, 4 or 130."""
     if "_PARITYLAB_COMPLETE" in os.environ:
-        typer.completion.completion_init()
+        typer.completion.completion_init()  # type: ignore[attr-defined]
     is_process = arguments is None
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     console.quiet = _take_flag(arguments, "--quiet")

@@ -93,7 +93,7 @@ def _map(cells: Sequence[Cell], layout: Layout, title: str) -> dict[str, Any]:
 
 
 def _theory_points(
-    theory: TheoryLine, cells: Sequence[Cell], layout: Layout, columns: list, rows: list
+    theory: TheoryLine, cells: Sequence[Cell], layout: Layout, columns: list[Any], rows: list[Any]
 ) -> list[tuple[float, float]]:
     """Places of the line inside the map; between rows by the logarithm where all are positive."""
     scale = np.log if min(rows) > 0 else np.asarray

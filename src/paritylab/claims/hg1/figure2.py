@@ -13,15 +13,16 @@ from paritylab.problem import Parity
 from paritylab.statistics import Rate
 
 
-def pointing(runs: Runs) -> np.ndarray:
+def pointing(runs: Runs[Any]) -> np.ndarray:
     """The (fractional) position each head points at."""
     angle = np.arctan2(runs.numbers[..., 0], runs.numbers[..., 1])
-    return angle * runs.data.n / (2 * np.pi) % runs.data.n
+    return np.asarray(angle * runs.data.n / (2 * np.pi) % runs.data.n)
 
 
-def two_midway(runs: Runs, middle: float, within: float) -> np.ndarray:
+def two_midway(runs: Runs[Any], middle: float, within: float) -> np.ndarray:
     """Whether two heads of a run point between the neighbours, `within` positions of the middle."""
-    return np.sum(np.abs(pointing(runs) - middle) < within, axis=1) >= 2
+    midway = np.sum(np.abs(pointing(runs) - middle) < within, axis=1)
+    return np.asarray(midway >= 2)
 
 
 def braces(subset: tuple[int, ...]) -> str:
@@ -81,7 +82,7 @@ def _name(way: Way) -> str:
     return f"tau = {tau:g}{smooth}, " + (f"{rows:,} rows per step" if rows else "exact gradients")
 
 
-def _both_panels(runs: int, way: Way, steps: int, seed: int) -> tuple[Runs, Runs]:
+def _both_panels(runs: int, way: Way, steps: int, seed: int) -> tuple[Runs[Any], Runs[Any]]:
     """Training on the paper's bits 8, 11, 18 and on 16, 17 with 4 as the third, 0-based inside."""
     (tau, b, rows), trained = way, []
     for subset in ((7, 10, 17), (3, 15, 16)):
@@ -92,7 +93,7 @@ def _both_panels(runs: int, way: Way, steps: int, seed: int) -> tuple[Runs, Runs
     return trained[0], trained[1]
 
 
-def _figure(left: Runs, right: Runs) -> SideBySide:
+def _figure(left: Runs[Any], right: Runs[Any]) -> SideBySide:
     """The two heat maps, each of its run with the smallest risk."""
     panels = []
     for runs, name in ((left, "no neighbours"), (right, "neighbours")):
@@ -107,7 +108,7 @@ def _figure(left: Runs, right: Runs) -> SideBySide:
     return SideBySide(panels, caption)
 
 
-def _weakest_peaks(runs: Runs) -> np.ndarray:
+def _weakest_peaks(runs: Runs[Any]) -> np.ndarray:
     """Per run the largest attention of the head whose largest attention is smallest."""
     attention = [np.asarray(runs.model(run).attention()) for run in range(len(runs))]
     return np.array([each.max(axis=1).min() for each in attention])
@@ -176,7 +177,7 @@ def adjacency(
     )
 
 
-def _trained(place: Place, middle: float, runs: int, seed: int, together: bool) -> Runs:
+def _trained(place: Place, middle: float, runs: int, seed: int, together: bool) -> Runs[Any]:
     """Runs on one set; together: two heads start in the middle, move alike and never part."""
     n, subset, tau, b = place
     rest = [i for i in subset if abs(i - middle) > 0.5]

@@ -171,7 +171,7 @@ def fixed_attention_margin(
         hidden = jax.nn.relu(v @ beta.T / diameter + moving["threshold"][None, :])
         labels = 1 - 2 * jnp.take(bits, jnp.argmin(gamma.mean(axis=0)), axis=1)
         loss = jnp.maximum(0, 1 - labels * (hidden @ alpha + moving["offset"])) ** 2
-        return jnp.mean(loss) - case["bound"]
+        return jnp.asarray(jnp.mean(loss) - case["bound"])
 
     def draw(generator: np.random.Generator) -> tuple[dict[str, np.ndarray], float]:
         def normal(*shape: int) -> np.ndarray:

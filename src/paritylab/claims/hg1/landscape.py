@@ -84,8 +84,8 @@ def _risks_of_proposition3(power: int) -> list[float]:
     """Largest risk of k heads on every second position, at tau = 1/n^power and at 2/n²."""
     cells = [(n, Parity(n, tuple(range(0, 2 * k, 2)))) for k in range(1, 5) for n in (8, 12, 16)]
     return [
-        max(enumerated_risk(HeadAttention.on(p, tau=tau(n)), p).value for n, p in cells)
-        for tau in (lambda n: 1 / n**power, lambda n: 2 / n**2)
+        max(enumerated_risk(HeadAttention.on(p, tau=c / n**t), p).value for n, p in cells)
+        for c, t in ((1, power), (2, 2))
     ]
 
 

@@ -90,7 +90,7 @@ def _values(hidden: np.ndarray) -> np.ndarray:
     """What the net of Proposition 3 says, from the bits it sees."""
     k = hidden.shape[1]
     table = np.array([hg1.zigzag_at_integer(k, s) for s in range(k + 1)], dtype=float)
-    return table[hidden.sum(axis=1)]
+    return np.asarray(table[hidden.sum(axis=1)])
 
 
 def _risk(
@@ -113,7 +113,7 @@ def _least(
 
     def loss(guess: np.ndarray) -> np.ndarray:
         kept, turned = (np.maximum(0, 1 - y * guess[:, None]) ** 2 for y in (labels, -labels))
-        return (weights * ((1 - noise) * kept + noise * turned)).sum(axis=1)
+        return np.asarray((weights * ((1 - noise) * kept + noise * turned)).sum(axis=1))
 
     low, high = -np.ones(len(weights)), np.ones(len(weights))
     for _ in range(90):

@@ -193,7 +193,7 @@ def decode_in_one_query(n: int, k: int, error: float, seed: int = 0) -> Decoded:
 def _masks(n: int, k: int) -> Int[np.ndarray, " targets"]:
     """All k-sets as bit masks."""
     every = np.arange(1 << n)
-    return every[np.bitwise_count(every) == k]
+    return np.asarray(every[np.bitwise_count(every) == k])
 
 
 class Identified(NamedTuple):

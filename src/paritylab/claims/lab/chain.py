@@ -124,7 +124,8 @@ def harmed_gradient(
         return total + batch_gradient(jnp.where(kept[:, None], shown, 0), n, k, link, "token")
 
     zero = jnp.zeros((n + k - 1, k - 1), jnp.float32)
-    return jax.lax.fori_loop(0, (samples + ROWS - 1) // ROWS, add, zero) / samples
+    total: Array = jax.lax.fori_loop(0, (samples + ROWS - 1) // ROWS, add, zero)
+    return jnp.asarray(total / samples)
 
 
 def harmed_steps(
@@ -177,7 +178,8 @@ def _steps(
         found = _found(scores, children, n)
         return HarmedRuns(found, test(0.0, 2)[0], shifted, jnp.maximum(plus, 1 - plus))
 
-    return over_runs(one, leaves, joined, keys)
+    found: HarmedRuns = over_runs(one, leaves, joined, keys)
+    return found
 
 
 def _found(scores: Array, children: Array, n: int) -> Array:

@@ -88,9 +88,11 @@ def _descend(
             return scores + update, memory
 
         start = jnp.zeros(seen.shape)
-        return jax.lax.fori_loop(0, steps, step, (start, optimiser.init(start)))[0]
+        end: Array = jax.lax.fori_loop(0, steps, step, (start, optimiser.init(start)))[0]
+        return end
 
-    return jax.lax.map(one, (tokens, truth))
+    found: Array = jax.lax.map(one, (tokens, truth))
+    return found
 
 
 def one_plain_step(rows: Rows, sizes: Sequence[int], steps: int) -> np.ndarray:

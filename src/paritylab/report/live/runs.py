@@ -45,7 +45,7 @@ def page_positions(kind: str, seed: int, n: int, width: int) -> Float[np.ndarray
         return np.where(n // 2 > ranks.T, -size, size)
     with float64():
         table = np.where(np.asarray(jax.random.bernoulli(key, 0.5, (n, width))), -size, size)
-    return table - table.mean(axis=0)
+    return np.asarray(table - table.mean(axis=0))
 
 
 def run_facts(runs: Runs[Any], run: int = 0) -> dict[str, Any]:
