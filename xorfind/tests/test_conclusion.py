@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from null_tables import made, monks, real
+from labels import made, monks, real
 from sklearn.datasets import load_iris
 
 from xorfind import ParityClassifier, Rule, discover, solve
