@@ -91,8 +91,8 @@ def params_claim(
         steps = [streamed_step(n, m, gains, pairs=10, balanced=True, seed=seed) for seed in seeds]
         right = Rate.of(np.concatenate([step.error[0] for step in steps]) <= SOLVED_ERROR)
         yield at_least(f"pairs right on every input with {2 * m} numbers, n = {n:,}", right, 0.5)
-    label = f"trained numbers of two heads, fewer than the n - 1 edges, n = {n:,}"
-    yield at_most(label, 2 * m, n - 2)
+    # Chosen, not measured, so it is shown and not judged.
+    yield note(f"trained numbers of two heads, where a network has n - 1 edges, n = {n:,}", 2 * m)
 
 
 #: Rows of the step, in units of n².
