@@ -25,7 +25,7 @@ from paritylab import (
     random_tree,
     streamed_step,
 )
-from paritylab.learning.chain.chain_learner import BATCH
+from paritylab.learning.chain.rows import BATCH
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import PiecewiseLinear, WeightedReadout, Zigzag
 from paritylab.models.positions import PackedSigns

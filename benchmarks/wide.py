@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.chain.teacher import usual_step
+from paritylab.learning.chain.step_sizes import usual_step
 from paritylab.learning.chain.wide import (
     COLUMNS,
     ROWS,

@@ -68,7 +68,7 @@ def risk_of_heads() -> Callable[[], Any]:
 def teacher_step() -> Callable[[], Any]:
     """The call alone: its trees are made before."""
     data = paritylab.Sample(paritylab.random_trees(16, 8, 2), 4000)
-    return lambda: paritylab.learn(paritylab.TeacherStep(), data)
+    return lambda: paritylab.learn(paritylab.Chain.theorem5(), data)
 
 
 def claim_to_page() -> None:
@@ -80,7 +80,7 @@ def claim_to_page() -> None:
 
 WALKS = {
     "`population_risk(heads, problem)`, three heads at n = 1000": risk_of_heads(),
-    "`learn(TeacherStep(), data)`, data a sample of 4,000 rows of two trees": teacher_step(),
+    "`learn(Chain.theorem5(), data)`, data a sample of 4,000 rows of two trees": teacher_step(),
     "a claim from its measurement to the page, `check` and `write_report`": claim_to_page,
 }
 

@@ -3,21 +3,22 @@
 .venv/bin/python examples/chain_one_step.py
 """
 
-from paritylab import Levels, Sample, TeacherStep, learn, random_tree, random_trees
+from paritylab import Chain, Sample, learn, random_tree, random_trees
 
 
 def main() -> None:
-    runs = learn(TeacherStep(), Sample(random_trees(64, 32, runs=5), 64_000))
+    runs = learn(Chain.theorem5(), Sample(random_trees(64, 32, runs=5), 64_000))
     print(f"teacher forcing, n = 64, k = 32, one step: solved in {runs.rate('solved')}")
     print(f"  largest |ŷ - y| on 10,000 fresh inputs: {runs.stats['largest_error'].max():.3f}")
 
     tree = random_tree(0, 32, 8)
-    runs = learn(Levels(), Sample(tree, 2**17))
+    runs = learn(Chain.theorem7(), Sample(tree, 2**17))
     levels = runs.stats["levels_per_step"][0].tolist()
     print(f"no teacher, n = 32, k = 8: levels solved after each step {levels}")
     print(f"  loss after the last step {runs.stats['loss'][0, -1]:.1e}")
 
-    blind = learn(Levels(filtering=False), Sample(tree, 2**15))
+    learner = Chain.theorem7(curriculum="all", lowest_level=False)
+    blind = learn(learner, Sample(tree, 2**15))
     print(f"  without the filter {blind.stats['levels_per_step'][0].tolist()}")
 
 

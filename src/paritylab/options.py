@@ -58,6 +58,12 @@ class Formula(NamedTuple):
     """A number, a formula in n, or a function of n; the learner reads it with `temperature`."""
 
 
+class Each(NamedTuple):
+    """One number, or a list with one number for each of these."""
+
+    unit: str
+
+
 #: Choices that several learners share.
 LOSS = Choice(
     ("squared_hinge", "hinge", "mean_hinge_squared", "squared", "correlation", "log_correlation"),
@@ -91,7 +97,8 @@ class Option(NamedTuple):
 
     type: int, float, str or bool. help: one line. bounds: of a number. choices: names it may take;
     `own` says what else it accepts, an object or function of the user's. optional: None is allowed
-    and means what the help says. formula: a number, a formula in n or a function of n.
+    and means what the help says. formula: a number, a formula in n or a function of n. each: what a
+    list has one number for, where a list may be given.
     """
 
     type: type
@@ -101,6 +108,7 @@ class Option(NamedTuple):
     own: str = ""
     optional: bool = False
     formula: bool = False
+    each: str = ""
 
     @property
     def may_be(self) -> str:
@@ -116,6 +124,7 @@ class Option(NamedTuple):
             named = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
             limits = ", ".join(f"{bound.sign} {bound.limit:g}" for bound in self.bounds)
             words.append(f"{named[self.type]} {limits}".strip())
+        words += [f"one per {self.each}"] if self.each else []
         return ", ".join(words) + (" or none" if self.optional else "")
 
 
@@ -161,6 +170,8 @@ def _option(hint: Any) -> Option:
                 found |= {"choices": names, "own": own}
             case Formula():
                 found["formula"], plain = True, [float]
+            case Each(unit):
+                found["each"] = unit
     return Option(plain[0], **found)
 
 
@@ -244,6 +255,9 @@ def check_value(name: str, value: object, option: Option) -> None:
     if value is None:
         if not option.optional:
             raise ValueError(f"{name} is needed: {option.help}")
+    elif option.each and isinstance(value, list | tuple) and value:
+        for number in value:
+            check_value(name, number, option._replace(each="", optional=False))
     elif wanted := _wanted(value, option):
         close = get_close_matches(value, option.choices, 1) if isinstance(value, str) else []
         hint = f"; did you mean {close[0]!r}?" if close else ""

@@ -46,8 +46,8 @@ FAMILIES = [
 ]  # fmt: skip
 SLOW = [
     ("chain --n 32 --k 8 --runs 2 --link quadratic", (2, 39, 7), r"2 of 2, 100 % \[34, 100\]"),
-    ("chain --n 32 --k 8 --runs 1 --mode levels", (1, 39, 7), "0, 1, 2, 3"),
-    ("chain --n 32 --k 8 --runs 1 --mode direct --samples 500 --steps 10", None, "never"),
+    ("chain --n 32 --k 8 --runs 1 --preset theorem7", (1, 39, 7), "0, 1, 2, 3"),
+    ("chain --n 32 --k 8 --runs 1 --preset direct --samples 500 --steps 10", None, "never"),
 ]
 
 
@@ -80,8 +80,8 @@ MODES = [
     *(f"heads --preset {preset} --n 40" for preset in ("paper", "code", "anneal")),
     "xor --n 4096 --runs 20000",
     *(
-        f"chain --mode {mode} --runs 20"
-        for mode in ("teacher", "levels", "direct", "cot", "teacher-full", "selfcheck")
+        f"chain --preset {preset} --runs 20"
+        for preset in ("theorem5", "theorem7", "direct", "cot", "teacher", "self-consistency")
     ),
     "layers --runs 20",
 ]

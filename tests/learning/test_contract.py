@@ -15,7 +15,7 @@ from tests.learning.cases import CASES
 import paritylab.learning
 from paritylab.learning import (
     LEARNERS,
-    FullBatch,
+    Chain,
     Heads,
     Population,
     Result,
@@ -131,7 +131,7 @@ def test_options_read_from_the_source_are_those_of_the_class():
     found = {}
     for source in folder.rglob("*.py"):
         found |= options_in_source(source)
-    own = {"heads", "anneal", "xor", "teacher", "levels", "full-batch", "layers", "transformer"}
+    own = {"heads", "anneal", "xor", "chain", "layers", "transformer"}
     assert own <= set(found)
     for name in own:
         assert found[name] == options_of(LEARNERS[name])
@@ -173,7 +173,7 @@ def plotting():
         (lambda: Heads.code(stepz=4), "did you mean 'steps'"),
         (lambda: Heads.paper(etas=0.1), "did you mean 'eta'"),
         (lambda: Heads(temperature=1.0), "did you mean 'tau'"),
-        (lambda: FullBatch("cot", learning_rate=1.0), "did you mean 'eta'"),
+        (lambda: Chain.published("cot", learning_rate=1.0), "did you mean 'eta'"),
     ],
 )
 def test_a_misspelt_setting_is_named(call, hint):

@@ -8,6 +8,7 @@ import pytest
 
 from paritylab.learning import (
     AllInputs,
+    Chain,
     Descent,
     Elimination,
     FeedForwardNet,
@@ -15,14 +16,12 @@ from paritylab.learning import (
     FrozenAttention,
     Heads,
     HingeNet,
-    Levels,
     OneStep,
     Population,
     RecurrentNet,
     Rows,
     Sample,
     SignDescent,
-    TeacherStep,
     Transformer,
     XorStep,
     learn,
@@ -102,8 +101,8 @@ PAIRS = [
 
 CHAINS = [
     (lambda: random_trees(16, 6, 1), "nearest: 4 and 8"),
-    (lambda: TeacherStep(link=lambda t: t), "needs φ"),
-    (lambda: learn(Levels(), Sample(ONE, 9)), "give random_trees"),
+    (lambda: Chain.theorem5(link=lambda t: t), "needs φ"),
+    (lambda: learn(Chain.theorem7(), Sample(ONE, 9)), "give random_trees"),
 ]
 
 NETWORKS = [

@@ -12,19 +12,17 @@ import pytest
 from paritylab.learning import (
     AllInputs,
     Annealed,
+    Chain,
     FeedForwardNet,
+    Filter,
     Fresh,
     FrozenAttention,
-    FullBatch,
     Heads,
-    HidingOracle,
     HingeNet,
-    Levels,
     Population,
     RecurrentNet,
     Sample,
     SignDescent,
-    TeacherStep,
     Transformer,
     XorStep,
     learn,
@@ -47,13 +45,13 @@ SYSTEMS = {
     "XOR transformer, softmax": (XorStep(width=16), PAIRS),
     "XOR transformer, linear": (XorStep(width=16, attention="linear"), PAIRS),
     "XOR transformer, component-wise": (XorStep(width=16, attention="sigmoid"), PAIRS),
-    "chain of thought, teacher forcing": (TeacherStep(), TREES),
-    "chain of thought, filter and integers": (Levels(strings=16), TREES),
+    "chain of thought, teacher forcing": (Chain.theorem5(), TREES),
+    "chain of thought, filter and integers": (Chain.theorem7(curriculum=Filter(16)), TREES),
     **{
-        f"practical chain of thought, {mode}": (FullBatch(mode, steps=5), TREES)
-        for mode in ("direct", "cot", "teacher-full", "selfcheck")
+        f"practical chain of thought, {model}": (Chain.published(model, steps=5), TREES)
+        for model in ("direct", "cot", "teacher", "self-consistency")
     },
-    "end-to-end with an approximate gradient oracle": (HidingOracle(0.01, steps=5), TREES),
+    "end-to-end with an approximate gradient oracle": (Chain.theorem2(0.01, steps=5), TREES),
     "Elman network, intermediate supervision": (
         RecurrentNet(width=8, steps=5),
         Fresh(PARITIES, 8),

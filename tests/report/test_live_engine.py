@@ -11,9 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab import Annealed, Heads, Parity, ParityTree, Population, Sample, learn
-from paritylab.learning.chain.levels import Levels, level_step
-from paritylab.learning.chain.teacher import TeacherStep, usual_step
+from paritylab import Annealed, Chain, Heads, Parity, ParityTree, Population, Sample, learn
+from paritylab.learning.chain.step_sizes import level_step, usual_step
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.xor.exact import default_gain, unit_step, usual_width, worst_case, xor_risk
 from paritylab.models import (
@@ -178,7 +177,7 @@ def test_one_step_of_xor_agrees_to_1e_9(engine, kind):
 def test_taught_chains_end_in_the_same_scores_and_decision(engine):
     trees = [ParityTree(12, leaves) for leaves in ((0, 2, 3, 7), (1, 4, 8, 11), (0, 1, 2, 3))]
     for samples in (150, 5000):
-        own = learn(TeacherStep(eta=usual_step(12, 4)), Sample(trees, samples), key=1)
+        own = learn(Chain.theorem5(eta=usual_step(12, 4)), Sample(trees, samples), key=1)
         cases = [[12, tree.leaves, 1, run, samples] for run, tree in enumerate(trees)]
         for run, found in enumerate(engine("taught", cases)):
             for node, column in enumerate(found["scores"]):
@@ -193,7 +192,7 @@ def test_taught_chains_end_in_the_same_scores_and_decision(engine):
 @pytest.mark.slow
 def test_levels_end_in_the_same_decision(engine):
     trees = [ParityTree(16, (0, 2, 3, 7)), ParityTree(16, (1, 4, 8, 11))]
-    own = learn(Levels(), Sample(trees, 20_000), key=1)
+    own = learn(Chain.theorem7(), Sample(trees, 20_000), key=1)
     cases = [[16, tree.leaves, 1, run, 20_000, None] for run, tree in enumerate(trees)]
     for run, found in enumerate(engine("levels", cases)):
         assert found["levels"] == own.stats["levels_per_step"][run].tolist()

@@ -11,13 +11,13 @@ from tests.cli.running import run
 
 from paritylab import (
     Annealed,
+    Chain,
     Heads,
     Layers,
     Parity,
     ParityTree,
     Population,
     Sample,
-    TeacherStep,
     learn,
 )
 from paritylab.report.live.page import FOLDER, live_page, modules_of
@@ -107,10 +107,13 @@ def test_runs_with_a_trace_become_files_and_come_back(tmp_path):
 
 @pytest.mark.parametrize(
     ("learner", "seen"),
-    [(TeacherStep(), [8, 9, 10]), (Layers(), [8, 8, 10])],  # the root of layers sees 8 and 9 only
+    [
+        (Chain.theorem5(), [8, 9, 10]),
+        (Layers(), [8, 8, 10]),
+    ],  # the root of layers sees 8 and 9 only
 )
 def test_scores_of_a_chain_are_those_of_what_a_node_sees(learner, seen):
     last = run_facts(learn(learner, Sample(TREE, 2000), runs=1, trace=1))["scores"][-1]
     assert [len(column) for column in last] == seen
     assert any(last[0])
-    assert isinstance(learner, TeacherStep) or last[2][:8] == [0.0] * 8
+    assert isinstance(learner, Chain) or last[2][:8] == [0.0] * 8

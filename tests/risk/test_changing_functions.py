@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab import Descent, Heads, Population, Sample, TeacherStep, learn
+from paritylab import Chain, Descent, Heads, Population, Sample, learn
 from paritylab.models import ChainModel, HeadAttention, WeightedReadout
 from paritylab.models.readouts import Corners
 from paritylab.precision import float64, is_fixed, one_call
@@ -224,7 +224,7 @@ def test_a_link_of_the_chain_follows_a_change():
     signs = np.array([[1.0, -1, 1, 1, -1, 1, 1, -1]])
     model = ChainModel(np.random.default_rng(0).normal(size=(11, 3)), 8, link)
     for held.p in (0.0, 1.0):
-        runs = learn(TeacherStep(link=link), Sample(tree, 200), runs=1)
+        runs = learn(Chain.theorem5(link=link), Sample(tree, 200), runs=1)
         with float64():
             settled = np.asarray(model.settle(jnp.asarray(signs))[1])
         found.append((float(np.abs(runs.model(0).scores).max()), settled))

@@ -200,7 +200,7 @@ def test_a_spec_can_name_a_junta(name):
     ("learner", "problem", "settings"),
     [
         ("heads", {"n": 100_000, "k": 2}, {"heads": 100_000}),
-        ("teacher", {"n": 2**21, "k": 2**20, "samples": 1000}, {}),
+        ("chain", {"n": 2**21, "k": 2**20, "samples": 1000}, {}),
         ("elimination", {"n": 1000, "k": 2, "samples": 10**10}, {}),
         ("feedforward", {"n": 20, "k": 2}, {"width": 10**9}),
     ],

@@ -26,8 +26,8 @@ RECORDS, BLOCK = 60, 20
 MOST_RUNS = 1_000_000
 #: Where the learners of these commands are defined; their fields become the options.
 _SOURCES = (
-    *("heads/train", "heads/anneal", "xor/train", "chain/teacher", "chain/levels"),
-    *("chain/full_batch", "chain/layers", "transformer/learner"),
+    *("heads/train", "heads/anneal", "xor/train"),
+    *("chain/learner", "chain/layers", "transformer/learner"),
 )
 _LEARNING = Path(__file__).parent.parent / "learning"
 #: Options of every family that say nothing of what is trained.
@@ -40,6 +40,13 @@ COMMON = {
     "store": Option(Path, "Where finished work is kept."),
 }
 DEFAULTS = {"runs": 100, "seed": 0, "fresh": False, "store": DEFAULT_STORE}
+
+
+#: Presets of the chain of thought: three theorems, and the four models of the paper's figure.
+CHAINS = (
+    *("theorem5", "theorem7", "theorem2"),
+    *("direct", "cot", "teacher", "self-consistency"),
+)
 
 
 class Family(NamedTuple):
@@ -58,10 +65,10 @@ class Family(NamedTuple):
     defaults: dict[str, Any]
 
 
-def usual_rows(learner: str, n: int) -> dict[str, Any]:
+def usual_rows(learner: str, n: int, preset: str = "") -> dict[str, Any]:
     """The rows of a learner that cannot do without them, where none are asked for."""
-    per_bit = {"teacher": 1000 * n, "layers": 200 * n}
-    rows = {**per_bit, "levels": 2**18, "full-batch": 100_000, "transformer": 64}
+    chain = {"theorem5": 1000 * n, "theorem7": 2**18}.get(preset, 100_000)
+    rows = {"chain": chain, "layers": 200 * n, "transformer": 64}
     fresh = {"fresh": True} if learner == "transformer" else {}
     return {"samples": rows[learner], **fresh} if learner in rows else {}
 
@@ -101,17 +108,10 @@ FAMILIES = (
         "chain",
         "Learn k-parity with a chain of thought and count how often every answer is right.",
         "--n 64 --k 32 --runs 5",
-        "mode",
-        {
-            "teacher": ("teacher", {}),
-            "levels": ("levels", {}),
-            **{
-                mode: ("full-batch", {"mode": mode})
-                for mode in ("direct", "cot", "teacher-full", "selfcheck")
-            },
-        },
-        ("n", "k", "samples"),
-        {"n": 64, "k": 32, "mode": "teacher", "runs": 5},
+        "preset",
+        {name: ("chain", {"preset": name}) for name in CHAINS},
+        ("n", "k", "samples", "fresh-rows"),
+        {"n": 64, "k": 32, "preset": "theorem5", "runs": 5},
     ),
     Family(
         "layers",
@@ -172,7 +172,7 @@ def _command(family: Family) -> Callable[..., None]:
         settable = {
             n: each for n, each in _known()[learner].items() if each.choices or not each.own
         }
-        options |= {n: each for n, each in settable.items() if n not in {"k", "mode", *options}}
+        options |= {n: each for n, each in settable.items() if n not in {"k", *options}}
     defaults = DEFAULTS | family.defaults  # None: the learner's own default
     made = [_parameter(n, each, defaults.get(n)) for n, each in (options | COMMON).items()]
     command.__doc__ = inspect.cleandoc(family.help)
@@ -252,7 +252,7 @@ def _specs(family: Family, given: dict[str, Any], values: dict[str, Any]) -> lis
         if problem["k"] == family.defaults["k"]:
             problem.pop("k")
     if "samples" not in problem:
-        problem |= usual_rows(learner, problem["n"])
+        problem |= usual_rows(learner, problem["n"], settings.get("preset", ""))
     changed = {n: v for n, v in given.items() if n not in own and n != family.chosen_by}
     for name in changed.keys() - _known()[learner].keys():
         where = [c for c, (each, _) in family.learners.items() if name in _known()[each]]

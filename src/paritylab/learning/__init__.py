@@ -1,12 +1,15 @@
 """How it learns: one contract, and the learners that keep it."""
 
-from paritylab.learning.chain.full_batch import FullBatch as FullBatch
+from paritylab.learning.chain.curriculum import Filter as Filter
 from paritylab.learning.chain.layers import Layers as Layers
-from paritylab.learning.chain.levels import Levels as Levels
-from paritylab.learning.chain.teacher import (
-    TeacherStep as TeacherStep,
-    teacher_gradient as teacher_gradient,
+from paritylab.learning.chain.learner import Chain as Chain
+from paritylab.learning.chain.oracles import (
+    AdversarialError as AdversarialError,
+    Hiding as Hiding,
+    RandomSignError as RandomSignError,
+    SplitPairError as SplitPairError,
 )
+from paritylab.learning.chain.teacher import teacher_gradient as teacher_gradient
 from paritylab.learning.chain.wide import (
     WideChain as WideChain,
     wide_layers as wide_layers,
@@ -26,7 +29,6 @@ from paritylab.learning.data import (
     Rows as Rows,
     Sample as Sample,
 )
-from paritylab.learning.hardness.oracles import HidingOracle as HidingOracle
 from paritylab.learning.heads.anneal import Annealed as Annealed
 from paritylab.learning.heads.one_step import OneStep as OneStep
 from paritylab.learning.heads.temperature import temperature as temperature

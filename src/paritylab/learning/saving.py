@@ -5,7 +5,7 @@ import json
 import zipfile
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import PyTree
@@ -27,6 +27,13 @@ KNOWN: dict[str, Any] = {
 }
 
 Facts = dict[str, Any]
+_C = TypeVar("_C", bound=type)
+
+
+def savable(part: _C) -> _C:
+    """Let files of runs hold objects of this frozen dataclass, a part of a learner's settings."""
+    KNOWN[part.__name__] = part
+    return part
 
 
 def write_tree(path: str | Path, tree: PyTree) -> Path:
@@ -67,7 +74,8 @@ def learner_facts(learner: Learner[Any, Any]) -> Facts:
     if not is_dataclass(learner):
         return {"name": name, "fields": {}, "own": ["settings"]}
     values = {each.name: getattr(learner, each.name) for each in fields(learner)}
-    plain = {name: value for name, value in values.items() if _is_plain(value)}
+    known = tuple(KNOWN.values())
+    plain = {n: value for n, value in values.items() if _is_plain(value) or type(value) in known}
     return {"name": name, "fields": plain, "own": sorted(set(values) - set(plain))}
 
 

@@ -3,14 +3,13 @@
 `ChainModel` writes a chain of thought that is seen; `LayeredChain` hides it, one layer per level.
 """
 
-from itertools import pairwise
 from typing import ClassVar, final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float
 
 from paritylab.checks import shortened, whole
 from paritylab.models.attention import softmax_attention
@@ -19,7 +18,8 @@ from paritylab.models.protocol import TrainsOneArray
 from paritylab.precision import AnyArray, keep_float64, mark_of
 from paritylab.problem.tree import level_ends
 
-MASKS = ("token", "level")
+#: What a node may see: earlier tokens, lower levels, or everything.
+MASKS = ("token", "level", "none")
 
 
 @final
@@ -27,8 +27,9 @@ class ChainModel(TrainsOneArray):
     """x̂_m = φ(ẑ_m), ẑ_m = Σ_j softmax(w_m)_j x̂_j over the tokens that the mask lets m see.
 
     scores: W, one column per inner node, one row per token. n: number of input bits. mask: "token"
-    lets node m see every earlier token, "level" only the levels below its own. link: φ, by name or
-    one's own.
+    lets node m see every earlier token, "level" only the levels below its own, "none" all tokens,
+    itself and later ones too, of which those that are not written yet count as 0. link: φ, by name
+    or one's own.
 
     >>> model = ChainModel.untrained(8, 4)
     >>> model(jnp.zeros(8)).shape, model.tokens(jnp.zeros(8)).shape, int(model.visible().sum())
@@ -84,30 +85,82 @@ class ChainModel(TrainsOneArray):
     ) -> Float[Array, "... tokens"]:
         """Generation from one or many rows of signs: token by token, or level by level.
 
-        passes: with the level mask, a factor per level; 0 silences it, as the filter does.
+        passes: a factor per level; 0 silences it, as the filter does.
         """
         attention = self.attention().astype(signs.dtype)
         if self.mask == "level":
             return self._by_level(signs, attention, passes)
-        empty = jnp.zeros((*signs.shape[:-1], self.k - 1), signs.dtype)
-        tokens = jnp.concatenate([signs, empty], axis=-1)
-
-        def write(node: Int[Array, ""], tokens: Array) -> Array:
-            # Unwritten tokens are zero and invisible, so the whole column may be used.
-            value = self.link(tokens @ attention[:, node])
-            return tokens.at[..., self.n + node].set(value)
-
-        written: Array = jax.lax.fori_loop(0, self.k - 1, write, tokens)
-        return written
+        sizes = np.diff(level_ends(0, self.k))
+        levels = jnp.ones(len(sizes), signs.dtype) if passes is None else jnp.asarray(passes)
+        factors = jnp.repeat(levels, sizes, total_repeat_length=self.k - 1)
+        sums = signs @ attention[: self.n]
+        return jnp.concatenate([signs, self._in_turn(sums, attention[self.n :], factors)], axis=-1)
 
     def _by_level(self, signs: AnyArray, attention: Array, passes: AnyArray | None) -> Array:
         """A whole level at a time: no node sees its own level."""
-        tokens, ends = jnp.asarray(signs), level_ends(self.n, self.k)
-        for index, (start, end) in enumerate(pairwise(ends)):
-            made = self.link(tokens @ attention[:start, start - self.n : end - self.n])
-            made = made if passes is None else passes[index] * made
-            tokens = jnp.concatenate([tokens, made], axis=-1)
+        tokens, factors = jnp.asarray(signs), None if passes is None else jnp.asarray(passes)
+        for level in range(self.k.bit_length() - 1):
+            factor = None if factors is None else factors[level]
+            tokens = self.next_level(tokens, attention, factor)
         return tokens
+
+    def next_level(
+        self,
+        tokens: Float[Array, "... written"],
+        attention: Float[Array, "tokens nodes"],
+        factor: Float[AnyArray, ""] | None = None,
+    ) -> Float[Array, "... more"]:
+        """The tokens up to some level, and those of the next one, times a factor.
+
+        attention: of the model, in the tokens' precision.
+        """
+        start, ends = tokens.shape[-1], level_ends(self.n, self.k)
+        nodes = slice(start - self.n, ends[ends.index(start) + 1] - self.n)
+        sums = tokens @ attention[:start, nodes]
+        if self.mask == "level":
+            made = self.link(sums)
+            made = made if factor is None else factor * made
+            return jnp.concatenate([tokens, made], axis=-1)
+        factors = jnp.broadcast_to(jnp.asarray(1 if factor is None else factor), sums.shape[-1:])
+        shares = attention[start:, nodes][: sums.shape[-1]]
+        return jnp.concatenate([tokens, self._in_turn(sums, shares, factors)], axis=-1)
+
+    def _in_turn(
+        self,
+        sums: Float[Array, "... nodes"],
+        shares: Float[Array, "nodes nodes"],
+        factors: Float[Array, " nodes"],
+    ) -> Float[Array, "... nodes"]:
+        """Nodes written one after the other, each added at once to the sums of those that see it.
+
+        shares: attention among these nodes, one row per node that is read.
+        """
+
+        def write(sums: Array, node: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+            index, factor, read = node
+            token = factor.astype(sums.dtype) * self.link(sums[..., index])
+            return sums + token[..., None] * read.reshape(*[1] * token.ndim, -1), token
+
+        nodes = (jnp.arange(sums.shape[-1]), factors, shares)
+        written: Array = jax.lax.scan(write, sums, nodes)[1]
+        return jnp.moveaxis(written, 0, -1)
+
+    def forced(self, tokens: Float[Array, "... tokens"]) -> Float[Array, "... nodes"]:
+        """What every node writes if it reads the true tokens: one product for all nodes."""
+        made: Array = self.link(tokens @ self.attention().astype(tokens.dtype))
+        return made
+
+    def hard(self) -> "ChainModel":
+        """The same model with hard attention: every node attends evenly to its two highest tokens.
+
+        Tokens that reach the second highest score that a node sees share its attention; all others
+        get none, their scores are -∞. If these are the children, every token is exactly right.
+
+        >>> scores = np.array([[3.0], [0.1], [2.0], [9.0]])  # the last token is the node itself
+        >>> ChainModel(scores, 3).hard().attention().ravel().tolist()
+        [0.5, 0.0, 0.5, 0.0]
+        """
+        return self.with_parameters(hard_scores(self.scores, self.visible()))
 
     def iterate(self, tokens: Float[Array, "... tokens"]) -> Float[Array, "... tokens"]:
         """One application of the layer to all tokens at once; inputs stay as they are."""
@@ -134,8 +187,10 @@ def _layer(model: ChainModel, tokens: Array, mark: object) -> Array:
 
 def visible_tokens(n: int, k: int, mask: str) -> Bool[np.ndarray, "tokens nodes"]:
     """What every node sees: "token" every earlier token, "level" every token of a lower level,
-    "prev" the level just below."""
+    "prev" the level just below, "none" all tokens."""
     tokens = np.arange(n + k - 1)
+    if mask == "none":
+        return np.ones((n + k - 1, k - 1), bool)
     if mask == "token":
         return tokens[:, None] < tokens[None, n:]
     ends = level_ends(n, k)
@@ -143,6 +198,15 @@ def visible_tokens(n: int, k: int, mask: str) -> Bool[np.ndarray, "tokens nodes"
     limits = np.repeat(ends[:-1], sizes)
     first = np.repeat((0, *ends[:-2]) if mask == "prev" else np.zeros_like(sizes), sizes)
     return (tokens[:, None] >= first[None, :]) & (tokens[:, None] < limits[None, :])
+
+
+def hard_scores(
+    scores: Float[AnyArray, "tokens nodes"], visible: Bool[np.ndarray, "tokens nodes"]
+) -> Float[np.ndarray, "tokens nodes"]:
+    """0 where a score reaches the second highest of those that its node sees, -∞ elsewhere."""
+    seen = np.where(visible, np.asarray(scores), -np.inf)
+    second = np.sort(seen, axis=0)[-2]
+    return np.where(seen >= second, 0.0, -np.inf)
 
 
 @final
@@ -211,6 +275,11 @@ class LayeredChain(TrainsOneArray):
             new = old + gate * (made - old)
             tokens = jnp.concatenate([tokens[..., : self.n], new], axis=-1)
         return tokens
+
+    def hard(self) -> "LayeredChain":
+        """The same model with hard attention, as `ChainModel.hard`."""
+        seen = visible_tokens(self.n, self.k, "prev")
+        return self.with_parameters(hard_scores(self.scores, seen))
 
     def written(
         self,

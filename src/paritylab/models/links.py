@@ -12,7 +12,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from paritylab.checks import shortened
-from paritylab.precision import check_scalar_function, float64
+from paritylab.precision import AnyArray, check_scalar_function, float64, keep_float64
 
 
 class AbstractLink(eqx.Module):
@@ -123,6 +123,35 @@ class FunctionLink(AbstractLink):
 
     def __call__(self, t: ArrayLike) -> Float[Array, "..."]:
         return self.function(jnp.asarray(t))
+
+
+@final
+class CosineSeries(AbstractLink):
+    """φ(t) = Σ_j c_j cos(πjt): even whatever its coefficients are, so that they can be trained.
+
+    coefficients: c_0, c_1, …
+
+    >>> np.allclose(CosineSeries.of("cos", terms=3).coefficients, [0, -1, 0])
+    True
+    """
+
+    coefficients: Float[AnyArray, " terms"] = eqx.field(converter=keep_float64)
+
+    @classmethod
+    def of(cls, link: object, terms: int = 9) -> "CosineSeries":
+        """The series that equals a link at terms evenly spaced points of [0, 1], ends included."""
+        points = np.linspace(0, 1, terms)
+        with float64(), jax.ensure_compile_time_eval():
+            values = np.asarray(as_link(link)(jnp.asarray(points)))
+        return cls(np.linalg.solve(np.cos(np.pi * np.outer(points, np.arange(terms))), values))
+
+    def __call__(self, t: ArrayLike) -> Float[Array, "..."]:
+        x = jnp.cos(jnp.pi * jnp.asarray(t))
+        after, following = jnp.zeros_like(x), jnp.zeros_like(x)
+        for index in range(self.coefficients.shape[0] - 1, 0, -1):  # Clenshaw's recurrence
+            coefficient = jnp.asarray(self.coefficients, x.dtype)[index]
+            after, following = coefficient + 2 * x * after - following, after
+        return jnp.asarray(self.coefficients, x.dtype)[0] + x * after - following
 
 
 #: Links by name: the published piecewise quadratic, -cos(πt), and one with slope just above 2.

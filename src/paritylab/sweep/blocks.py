@@ -27,7 +27,7 @@ _EXTRAS = {
 #: Learners that draw their rows in batches of this many at most, and those that take one run at a
 #: time and hold its bits as bytes.
 _BATCH = 4096
-_STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
+_STREAMING = {"xor", "chain", "layers"}
 _ONE_BY_ONE = {"auto", "elimination", "correlation"}
 
 

@@ -2,6 +2,9 @@
 
 import math
 
+import numpy as np
+from jaxtyping import Float
+
 
 def hidden_share_bound(error: float, *, targets: int, gradient: float, queries: int) -> float:
     """Largest share of targets that `queries` answers within `error` of the mean fail to hide.
@@ -78,3 +81,37 @@ def revealed_share_bound(
         moment = gradient_moment_bound(r, samples=samples, targets=targets, failure=failure)
         best = min(best, moment * (samples / spread**2) ** r)
     return queries * best
+
+
+def mean_label(n: int, k: int) -> Float[np.ndarray, " weights"]:
+    """E_p[p(x)] over all k-sets p, for x with 0, 1, …, n minus signs: a Krawtchouk polynomial.
+
+    K_k(h)/C(n,k) with K_k(h) = Σ_j (-1)^j C(h,j) C(n-h,k-j), in whole numbers until the last
+    division.
+
+    >>> mean_label(4, 2).tolist() == [1.0, 0.0, -1 / 3, 0.0, 1.0]
+    True
+    """
+    if not 0 <= k <= n:
+        raise ValueError(f"k must be between 0 and n={n}, got {k}")
+    total = math.comb(n, k)
+    sums = (
+        sum((-1) ** j * math.comb(h, j) * math.comb(n - h, k - j) for j in range(k + 1))
+        for h in range(n + 1)
+    )
+    return np.array([value / total for value in sums])
+
+
+def mean_label_tail(n: int, k: int, threshold: float) -> float:
+    """P(|E_p p(x)| > threshold) over uniform x."""
+    return float(_chances(n)[np.abs(mean_label(n, k)) > threshold].sum())
+
+
+def mean_label_square(n: int, k: int) -> float:
+    """E_x (E_p p(x))², which is 1/C(n,k): what the best fixed answer saves of E(p - f)² = 1."""
+    return float(_chances(n) @ mean_label(n, k) ** 2)
+
+
+def _chances(n: int) -> Float[np.ndarray, " weights"]:
+    """P of 0, 1, …, n minus signs."""
+    return np.array([math.comb(n, h) / 2**n for h in range(n + 1)])

@@ -8,22 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab.claims.ks.one_step import step_under_error
 from paritylab.claims.ks.queries import every_subset, gradient_spread
-from paritylab.learning import HidingOracle, Sample, learn
-from paritylab.learning.chain.chain_learner import draw_tokens
-from paritylab.learning.chain.full_batch import loss_and_gradient
-from paritylab.learning.hardness.oracles import (
-    hiding,
-    jittered,
-    mean_label,
-    mean_label_square,
-    mean_label_tail,
-    mean_labels,
-    opposing,
-    step_under_error,
-)
+from paritylab.learning import AdversarialError, Chain, Hiding, RandomSignError, Sample, learn
+from paritylab.learning.chain.curriculum import open_levels
+from paritylab.learning.chain.objective import Objective, losses_and_gradient
+from paritylab.learning.chain.oracles import Query
+from paritylab.learning.chain.rows import Table, draw_tokens, mean_labels
 from paritylab.models import LINKS, ChainModel
 from paritylab.problem import random_tree, random_trees
+from paritylab.theory.ks_hardness import mean_label, mean_label_square, mean_label_tail
 
 X64_MODES = [False]
 TREE = random_tree(0, 12, 4)
@@ -35,6 +29,13 @@ def model_at(scale: float, n: int = 12, k: int = 4) -> ChainModel:
     return ChainModel(scores.astype(np.float32), n, LINKS["quadratic"], "level")
 
 
+def losses_of(model, supervision):
+    """Losses and gradient of a published model on TOKENS."""
+    objective, rows = Objective(supervision, mean_loss=True), Table(TOKENS, model.n)
+    passes = np.ones(model.k.bit_length() - 1)
+    return losses_and_gradient(objective, model.with_parameters, model.scores, passes, rows)
+
+
 def test_the_teacher_forced_gradient_is_its_closed_form():
     """Through the softmax a: a_j(p_j - Σ_i a_i p_i), p the product of tokens and residuals."""
     model = model_at(1.0)
@@ -42,32 +43,29 @@ def test_the_teacher_forced_gradient_is_its_closed_form():
     z = np.asarray(TOKENS @ attention)
     errors = np.asarray(model.link(z) - TOKENS[:, 12:])
     product = np.asarray(TOKENS).T @ (errors * np.asarray(model.link.slope(z))) / errors.size
-    losses, gradient = loss_and_gradient(model, TOKENS, "teacher-full")
+    losses, gradient = losses_of(model, "teacher")
     assert float(losses.chain) == pytest.approx(np.mean(errors**2) / 2, rel=1e-5)
     closed = attention * (product - (attention * product).sum(axis=0))
     np.testing.assert_allclose(gradient, closed, atol=1e-6)
 
 
-def test_direct_scores_the_answer_only_and_cot_every_token():
+def test_direct_scores_the_answer_only_and_a_chain_every_token():
     model = model_at(1.0)
     made = model.generate(TOKENS[:, :12])
     errors = np.asarray(made[:, 12:] - TOKENS[:, 12:])
-    (prediction, chain, _), _ = loss_and_gradient(model, TOKENS, "direct")
-    assert float(prediction) == pytest.approx(np.mean(errors[:, -1] ** 2) / 2, rel=1e-5)
-    assert float(chain) == pytest.approx(np.mean(errors**2) / 2, rel=1e-5)
-    gradients = [
-        np.asarray(loss_and_gradient(model, TOKENS, mode)[1]) for mode in ("direct", "cot")
-    ]
+    losses, _ = losses_of(model, "answer")
+    assert float(losses.risk) == float(losses.answer)
+    assert float(losses.answer) == pytest.approx(np.mean(errors[:, -1] ** 2) / 2, rel=1e-5)
+    assert float(losses.chain) == pytest.approx(np.mean(errors**2) / 2, rel=1e-5)
+    gradients = [np.asarray(losses_of(model, each)[1]) for each in ("answer", "chain")]
     assert np.abs(gradients[0] - gradients[1]).max() > 1e-4
 
 
-def test_selfcheck_opens_levels_from_the_bottom():
-    closed = loss_and_gradient(model_at(0.0), TOKENS, "selfcheck")
-    assert float(closed[0][2]) == 1
+def test_self_consistency_opens_levels_from_the_bottom():
+    assert open_levels(model_at(0.0)).tolist() == [1, 0]
     sharp = np.zeros((15, 3), np.float32)
     sharp[TREE.children[:2].T, np.arange(2)] = 8
-    opened = loss_and_gradient(model_at(0.0).with_parameters(sharp), TOKENS, "selfcheck")
-    assert float(opened[0][2]) == 2
+    assert open_levels(model_at(0.0).with_parameters(sharp)).tolist() == [1, 1]
 
 
 def test_the_mean_label_is_the_mean_over_all_targets():
@@ -82,12 +80,17 @@ def test_the_mean_label_is_the_mean_over_all_targets():
 
 
 def test_oracles_err_by_what_they_promise():
-    true = jnp.array([3.0, 4.0])
-    assert not hiding(true, jnp.zeros(2), 4.9)[1]
-    assert hiding(true, jnp.zeros(2), 5.1)[1]
-    np.testing.assert_allclose(opposing(true, 1.0), [2.4, 3.2], rtol=1e-6)
-    np.testing.assert_allclose(opposing(true, 9.0), 0)
-    np.testing.assert_allclose(jnp.abs(jittered(true, 0.5, 0) - true), 0.5, rtol=1e-6)
+    true, query = jnp.array([3.0, 4.0]), Query(jax.random.key(0), [], lambda: jnp.zeros(2))
+    assert not Hiding(4.9).answer(true, query).notes["hidden"]
+    assert Hiding(5.1).answer(true, query).notes["hidden"]
+    np.testing.assert_allclose(Hiding(5.1).answer(true, query).gradient, 0)
+
+    def error(oracle):
+        return np.asarray(true - oracle.answer(true, query).gradient)
+
+    np.testing.assert_allclose(error(AdversarialError(1.0)), [0.6, 0.8], rtol=1e-6)
+    np.testing.assert_allclose(error(AdversarialError(9.0)), true)
+    np.testing.assert_allclose(np.abs(error(RandomSignError(0.5))), 0.5, rtol=1e-6)
 
 
 def test_the_spread_is_that_of_all_gradients_one_by_one():
@@ -111,18 +114,18 @@ def test_the_spread_is_that_of_all_gradients_one_by_one():
 def test_one_step_stands_a_small_error_wherever_it_is_put():
     tree = random_tree(0, 16, 8)
     small, large = (step_under_error(tree, 200_000, part / 16**2) for part in (0.2, 0.4))
-    assert small == {"opposed": True, "spread": True, "tipped": True}
-    assert large == {"opposed": True, "spread": True, "tipped": False}
-    assert not step_under_error(tree, 200_000, 1.0)["opposed"]
+    assert small == {"adversarial": True, "random": True, "split": True}
+    assert large == {"adversarial": True, "random": True, "split": False}
+    assert not step_under_error(tree, 200_000, 1.0)["adversarial"]
 
 
 def test_a_hidden_target_is_not_learned_and_leaves_a_path_that_no_sample_changes():
-    hiding_all = HidingOracle(1e9, steps=3)
+    hiding_all = Chain.theorem2(1e9, steps=3)
     many, few = (learn(hiding_all, Sample(random_trees(8, 4, 2), rows)) for rows in (5000, 200))
     assert many.stats["hidden"].all()
     assert not many.solved.any()
     assert np.abs(many.numbers - few.numbers).max() < 0.2
     np.testing.assert_allclose(many.risk, few.risk, atol=0.1)
-    exact = learn(HidingOracle(0.0, steps=3), Sample(random_trees(8, 4, 2), 5000))
+    exact = learn(Chain.theorem2(0.0, steps=3), Sample(random_trees(8, 4, 2), 5000))
     assert not exact.stats["hidden"].any()
     assert np.abs(exact.numbers - many.numbers).max() > 0

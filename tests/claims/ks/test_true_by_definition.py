@@ -8,8 +8,7 @@ import pytest
 
 from paritylab.claims.ks.queries import random_signs, target_values
 from paritylab.learning import Elimination, Sample, learn
-from paritylab.learning.chain.levels import filter_levels
-from paritylab.learning.hardness.oracles import mean_label_square
+from paritylab.learning.chain.curriculum import filter_levels
 from paritylab.models import ChainModel, CosineLink, SlopedLink
 from paritylab.models.chain import visible_tokens
 from paritylab.precision import float64
@@ -17,6 +16,7 @@ from paritylab.problem import ParityTree, random_parities
 from paritylab.problem.junta import walsh_transform
 from paritylab.statistics import power_law
 from paritylab.theory.ks import child_signal, lemma4_bound, samples_for_every_pair
+from paritylab.theory.ks_hardness import mean_label_square
 
 X64_MODES = [False]
 #: Figure 1's tree: 16 bits, 8 leaves, the first two on x_1 and x_4; the text names no others.

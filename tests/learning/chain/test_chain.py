@@ -5,18 +5,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning import FullBatch, HidingOracle, Levels, Sample, TeacherStep, learn
-from paritylab.learning.chain.chain_learner import (
-    BATCH,
-    answers,
-    draw_tokens,
-    leaves_under_root,
-    pairs_found,
-)
-from paritylab.learning.chain.levels import filter_levels, level_step
-from paritylab.learning.chain.teacher import batch_gradient, teacher_gradient
-from paritylab.learning.contract import learner_name
+from paritylab.learning import Chain, Filter, Layers, RandomSignError, Sample, learn
+from paritylab.learning.chain.curriculum import filter_levels
+from paritylab.learning.chain.evaluation import answers, leaves_under_root, pairs_found
+from paritylab.learning.chain.objective import batch_gradient
+from paritylab.learning.chain.rows import BATCH, draw_tokens
+from paritylab.learning.chain.step_sizes import level_step
+from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import LINKS, ChainModel
+from paritylab.models.chain import MASKS
 from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_tree, random_trees
 from paritylab.risk import enumerated_risk
@@ -26,18 +23,18 @@ X64_MODES = [False]
 TREE = ParityTree(8, (0, 2, 5, 6))
 LEAVES = np.asarray(TREE.leaves)
 
-#: Every learner of trees, with few steps.
-LEARNERS = [
-    TeacherStep(),
-    TeacherStep(mask="level", link="gentle"),
-    Levels(),
-    FullBatch("cot", steps=7),
-    FullBatch("teacher-full", steps=40),
-    HidingOracle(1e-3, steps=3),
-]
+#: Every preset, with few steps.
+LEARNERS = {
+    "theorem5": Chain.theorem5(),
+    "theorem5-level": Chain.theorem5(mask="level", link="gentle"),
+    "theorem7": Chain.theorem7(),
+    "cot": Chain.published("cot", steps=7),
+    "teacher": Chain.published("teacher", steps=40),
+    "theorem2": Chain.theorem2(1e-3, steps=3),
+}
 
 
-@pytest.mark.parametrize("mask", ["token", "level"])
+@pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("link", LINKS)
 def test_the_teacher_forced_gradient_is_autodiff(mask, link):
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (200, 8))
@@ -74,8 +71,9 @@ def test_signals_are_those_of_a_large_sample():
 
 
 @pytest.mark.grid(3)
-@pytest.mark.parametrize("learner", LEARNERS, ids=learner_name)
-def test_a_second_call_compiles_nothing_and_a_trace_changes_nothing(learner, caplog):
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_second_call_compiles_nothing_and_a_trace_changes_nothing(name, caplog):
+    learner = LEARNERS[name]
     data = Sample(random_trees(18, 4, 2), 500)
     first = learn(learner, data)
     with jax.log_compiles(), caplog.at_level("WARNING"):
@@ -86,14 +84,14 @@ def test_a_second_call_compiles_nothing_and_a_trace_changes_nothing(learner, cap
     records = len(traced.trace["step"])
     assert traced.trace["scores"].shape == (2, records, *first.numbers.shape[1:])
     assert (traced.trace["scores"][:, 0] == 0).all()
-    losses = traced.trace["chain_loss" if isinstance(learner, FullBatch) else "risk"]
+    losses = traced.trace["risk" if name.startswith("theorem") else "chain_loss"]
     assert losses.shape == (2, records)
     assert (losses[:, 1] < losses[:, 0]).all()
 
 
 def test_a_sampled_risk_is_the_risk_within_its_error():
     tree = random_tree(3, 18, 4)
-    runs = learn(TeacherStep(), Sample(tree, 600), runs=3)
+    runs = learn(Chain.theorem5(), Sample(tree, 600), runs=3)
     assert runs.kind == "sampled"
     exact = [enumerated_risk(runs.model(run), tree.problem, "squared").value for run in range(3)]
     assert (np.abs(runs.risk - exact) < 4 * runs.error).all()
@@ -102,7 +100,7 @@ def test_a_sampled_risk_is_the_risk_within_its_error():
 
 def test_one_step_learns_the_chain():
     trees = random_trees(64, 32, 2)
-    runs = learn(TeacherStep(link="quadratic"), Sample(trees, 64_000))
+    runs = learn(Chain.theorem5(link="quadratic"), Sample(trees, 64_000))
     assert runs.solved.all()
     assert runs.recovered.all()
     assert runs.subset == [tuple(sorted(tree.leaves)) for tree in trees]
@@ -132,18 +130,20 @@ def test_a_tree_is_read_from_the_root():
 
 
 def test_levels_are_solved_one_per_step():
-    runs = learn(Levels(), Sample(random_trees(32, 8, 2, key=1), 2**18))
+    runs = learn(Chain.theorem7(), Sample(random_trees(32, 8, 2, key=1), 2**18))
     assert runs.stats["levels_per_step"].tolist() == [[0, 1, 2, 3]] * 2
     assert runs.stats["one_per_step"].all()
     assert runs.solved.all()
-    assert runs.stats["loss"][:, -1].max() < 1e-5
-    assert runs.stats["filtered"].tolist() == [[2, 3, 0, 0]] * 2
+    assert runs.risk.max() < 1e-5
+    assert runs.stats["silenced_level"].tolist() == [[2, 3, 0, 0]] * 2
     assert (runs.numbers == np.round(runs.numbers)).all()
 
 
-@pytest.mark.parametrize("removed", [{"filtering": False}, {"rounding": False}, {"epsilon": 0.7}])
+@pytest.mark.parametrize(
+    "removed", [{"curriculum": "all"}, {"rounding": False}, {"curriculum": Filter(256, 0.7)}]
+)
 def test_levels_fail_without_their_parts(removed):
-    learner = Levels(full_gradient=True, **removed)
+    learner = Chain.theorem7(lowest_level=False, **removed)
     runs = learn(learner, Sample(random_tree(1, 32, 8), 2**15))
     assert runs.stats["levels_per_step"][0, -1] < 3
     assert not runs.stats["one_per_step"].any()
@@ -151,7 +151,9 @@ def test_levels_fail_without_their_parts(removed):
 
 def test_rounding_absorbs_a_small_error_of_the_gradient_and_no_large_one():
     data = Sample(random_tree(1, 16, 4), 2**16)
-    exact, small, large = (learn(Levels(error=error), data) for error in (0.0, 1e-6, 0.1))
+    exact, small, large = (
+        learn(Chain.theorem7(oracle=RandomSignError(error)), data) for error in (0.0, 1e-6, 0.1)
+    )
     assert exact.solved.all()
     np.testing.assert_array_equal(small.numbers, exact.numbers)
     assert not large.solved.any()
@@ -176,7 +178,35 @@ def smooth(t):
 
 def test_a_function_is_a_link():
     data = Sample(random_trees(16, 4, 2), 20_000)
-    own, named = (learn(TeacherStep(link=link), data) for link in (smooth, "cos"))
+    own, named = (learn(Chain.theorem5(link=link), data) for link in (smooth, "cos"))
     assert own.solved.all()
     np.testing.assert_allclose(own.numbers, named.numbers, atol=1e-3)
-    assert learn(Levels(link=smooth), data).recovered.all()
+    assert learn(Chain.theorem7(link=smooth), data).recovered.all()
+
+
+@pytest.mark.parametrize("learner", [Chain.theorem5(), Chain.theorem5(mask="level"), Layers()])
+def test_hard_attention_on_the_pairs_is_exactly_right(learner):
+    """Softmax leaves a little attention elsewhere; the two highest tokens alone leave nothing."""
+    runs = learn(learner, Sample(random_trees(16, 8, 2), 20_000))
+    assert runs.recovered.all()
+    for model, tree in zip(runs.models, runs.targets, strict=True):
+        tokens = draw_tokens(jax.random.key(9), np.asarray(tree.leaves), 16, 500)
+        hard = model.hard()
+        attention = np.asarray(hard.attention())
+        assert set(np.unique(attention)) == {0.0, 0.5}
+        np.testing.assert_array_equal(attention[tree.children.T, np.arange(7)], 0.5)
+        soft = np.abs(np.asarray(model.generate(tokens[:, :16]))[:, -1] - tokens[:, -1])
+        errors = np.abs(np.asarray(hard.generate(tokens[:, :16]))[:, -1] - tokens[:, -1])
+        assert errors.max() < 1e-6 < soft.max()
+
+
+def test_hard_attention_of_equal_scores_is_shared():
+    np.testing.assert_allclose(
+        ChainModel.untrained(4, 2).hard().attention()[:, 0], [0.25] * 4 + [0]
+    )
+    scores = np.array([[1.0], [3.0], [1.0], [0.0], [9.0]])
+    shares = ChainModel(scores, 4).hard().attention()[:, 0]
+    np.testing.assert_allclose(shares, [1 / 3] * 3 + [0, 0], atol=1e-6)
+    model = ChainModel(np.array([[3.0], [2.0], [0.0], [0.0], [0.0]]), 4).hard()
+    assert float(model(jnp.array([1.0, 0.0, 0.0, 1.0]))) == pytest.approx(-1)
+    assert float(model(jnp.array([1.0, 1.0, 0.0, 1.0]))) == pytest.approx(1)

@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from paritylab.learning.chain import wide
-from paritylab.learning.chain.teacher import batch_gradient, usual_step
+from paritylab.learning.chain.objective import batch_gradient
+from paritylab.learning.chain.step_sizes import usual_step
 from paritylab.learning.chain.wide import (
     LARGEST,
     Wide,

@@ -15,19 +15,18 @@ from paritylab.claims.engine.rule import (
     instead,
     repair,
 )
-from paritylab.learning import Fresh, FullBatch, RecurrentNet, Sample, learn
-from paritylab.learning.chain.full_batch import MODES
+from paritylab.learning import Chain, Fresh, RecurrentNet, Sample, learn
 from paritylab.problem import random_parities, random_trees
 from paritylab.statistics import Rate
 
 #: Outcomes the paper reports: which models solve which k within the plotted steps.
-PUBLISHED = {"direct": (), "cot": (8,), "teacher-full": (8, 16, 32), "selfcheck": (8, 16, 32)}
+PUBLISHED = {"direct": (), "cot": (8,), "teacher": (8, 16, 32), "self-consistency": (8, 16, 32)}
 #: What the models are called here.
 NAMES = {
     "direct": "no chain",
     "cot": "plain chain",
-    "teacher-full": "teacher forcing",
-    "selfcheck": "self-consistency",
+    "teacher": "teacher forcing",
+    "self-consistency": "self-consistency",
 }
 #: N of the paper, and the targets that the plain chain solved there at k = 8 in 600 steps (one
 #: NVIDIA H200, 2026-11-16, seed 11); a processor takes hours for it.
@@ -93,9 +92,9 @@ def experiments(
     """
     lines, staged, widest, otherwise = [], [], 0.0, []
     for k in trial.track(sizes):
-        for mode, count in zip(MODES, targets, strict=True):
+        for mode, count in zip(PUBLISHED, targets, strict=True):
             data = Sample(random_trees(64, k, times * count, key=trial.seed), samples)
-            runs = learn(FullBatch(mode, steps=steps), data, key=trial.seed, trace=2)
+            runs = learn(Chain.published(mode, steps=steps), data, key=trial.seed, trace=2)
             solved, name = runs.rate("solved"), f"{NAMES[mode]}, n = 64, k = {k}, N = {samples:,}"
             learns = k in PUBLISHED[mode]
             asked = (at_least if learns else at_most)(f"targets solved, {name}", solved, 0.5)
@@ -107,11 +106,13 @@ def experiments(
             elif samples >= published:
                 yield repair(at_most(f"the same, in all but rare runs, {name}", solved, 1 - RARE))
             widest = max(widest, solved.high - solved.low)
-            if mode == "selfcheck":
-                staged += [(staged_by or _in_stages)(each, k) for each in runs.trace["opened"]]
+            if mode == "self-consistency":
+                levels = runs.trace["open_levels"][:, runs.trace["step"] < steps]
+                staged += [(staged_by or _in_stages)(each, k) for each in levels]
             if k == sizes[-1]:
-                path = runs.trace["risk"][0]
-                lines.append(Line(NAMES[mode], np.arange(0, steps, 2), path, style="-"))
+                before = runs.trace["step"] < steps
+                step, risk = runs.trace["step"][before], runs.trace["risk"][0, before]
+                lines.append(Line(NAMES[mode], step, risk, style="-"))
     yield control(at_most("width of the widest interval of a share solved", widest, WIDE))
     opened = "runs with self-consistency whose levels open in turn"
     yield control(at_least(opened, Rate.of(staged), 0.5))

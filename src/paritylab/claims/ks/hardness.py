@@ -7,6 +7,7 @@ import numpy as np
 
 from paritylab.claims import KS, Line, Lines, Trial, at_least, at_most, claim
 from paritylab.claims.engine.rule import control, difference, finding, instead, note, repair
+from paritylab.claims.ks.one_step import step_under_error
 from paritylab.claims.ks.queries import (
     all_signs,
     ask,
@@ -20,11 +21,14 @@ from paritylab.claims.ks.queries import (
     read_through_oracle,
     target_values,
 )
-from paritylab.learning.hardness.oracles import mean_label_square, step_under_error
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate, share_text
-from paritylab.theory.ks_hardness import separation_exponent, theorem2_exponent
+from paritylab.theory.ks_hardness import (
+    mean_label_square,
+    separation_exponent,
+    theorem2_exponent,
+)
 
 #: Of a bound that is met exactly, rounding in float32 may leave this much.
 ROUNDING = 1e-5

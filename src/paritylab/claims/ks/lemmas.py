@@ -9,8 +9,7 @@ import numpy as np
 
 from paritylab.claims import KS, Comparison, Trial, at_most, claim, instead, note, repair
 from paritylab.claims.engine.hunt import hunt
-from paritylab.learning.chain.chain_learner import draw_tokens, over_runs
-from paritylab.learning.hardness.oracles import mean_label, mean_label_tail
+from paritylab.learning.chain.rows import draw_tokens, over_runs
 from paritylab.models import LINKS, AbstractLink, ChainModel
 from paritylab.problem import ParityTree, random_tree
 from paritylab.problem.keys import as_key
@@ -18,6 +17,7 @@ from paritylab.problem.sampling import fold_keys, seed_of
 from paritylab.problem.tree import largest_means
 from paritylab.statistics import Rate
 from paritylab.theory.ks import lemma4_bound, lemma6_squares, lemma9_kappa, lemma10_bounds
+from paritylab.theory.ks_hardness import mean_label, mean_label_tail
 
 #: What a number may be off by rounding.
 ROUNDING = 1e-9

@@ -1,7 +1,6 @@
 """Theorem 7: without teacher forcing one level per step, and what its integer weights do."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -9,9 +8,11 @@ import numpy as np
 
 from paritylab.claims import KS, Comparison, Trial, at_least, at_most, claim
 from paritylab.claims.engine.rule import control, instead, repair
-from paritylab.learning import Levels, Sample, learn
-from paritylab.learning.chain.chain_learner import Stream
-from paritylab.learning.chain.levels import filter_levels, level_step, loss_and_gradient
+from paritylab.learning import Chain, Filter, RandomSignError, Sample, learn
+from paritylab.learning.chain.curriculum import filter_levels
+from paritylab.learning.chain.objective import Objective, losses_and_gradient
+from paritylab.learning.chain.rows import Stream
+from paritylab.learning.chain.step_sizes import level_step
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel
 from paritylab.precision import float64
@@ -25,7 +26,6 @@ OFTEN = 0.7
 #: Unlabelled strings of the filter in training, and its ε₀; the second is above the deviation of
 #: an untrained token, as the proof asks, and below 1.
 STRINGS, EPSILON, SMALL = 12, 1.6, 0.95
-_levels = partial(Levels, strings=STRINGS, full_gradient=True)
 #: ε₀ at and on both sides of 1 and of 2; the filter is as the proof says for those between.
 EDGES = (0.95, 1.0, 1.05, 1.95, 2.0, 2.05)
 #: Where the filter alone is tried, at weights (11): n, k, strings, and the children's score.
@@ -79,16 +79,16 @@ def thm7(
     for n, k, samples, runs in trial.track(cells):
         trees = random_trees(n, k, runs, key=trial.seed)
         data = Sample(trees, samples)
-        solved = learn(_levels(epsilon=epsilon), data, key=trial.seed).rate("one_per_step")
+        solved = learn(_chain(epsilon), data, key=trial.seed).rate("one_per_step")
         label = f"runs that solve one level a step, n = {n}, k = {k}, N = {samples:,}"
         yield repair(at_least(label, solved, OFTEN))
-    silent = learn(_levels(epsilon=SMALL), data, key=trial.seed).stats
+    silent = learn(_chain(SMALL), data, key=trial.seed).stats
     error = ORACLE * float(n ** (-2 - _epsilon_of(n, samples) / 8))
-    oracle = learn(_levels(epsilon=epsilon, error=error), data, key=trial.seed)
+    oracle = learn(_chain(epsilon, oracle=RandomSignError(error)), data, key=trial.seed)
     where = f"n = {n}, k = {k}"
     label = f"runs that solve one level a step with an error of {ORACLE:g}·n^(-2-ε/8), {where}"
     yield repair(at_least(label, oracle.rate("one_per_step"), OFTEN))
-    small = Rate.of(silent["one_per_step"][silent["filtered"][:, 0] == 2])
+    small = Rate.of(silent["one_per_step"][silent["silenced_level"][:, 0] == 2])
     yield at_least(f"runs solving one level a step with ε₀ = {SMALL:g}, {where}", small, OFTEN)
     for edge in EDGES:
         right = _filter_rate(edge, draws, trial.seed)
@@ -102,6 +102,12 @@ def thm7(
         "ε₀ ≥ 2 silences what follows it. Above an untrained level the proof needs silence, not "
         "tokens within O(n^(-1/2)) of -1. Irrelevant weights that round to -1 do no harm."
     )
+
+
+def _chain(threshold: float, **changes: Any) -> Chain:
+    """The learner of Theorem 7, all levels moved at once."""
+    curriculum = Filter(STRINGS, threshold)
+    return Chain.theorem7(curriculum=curriculum, lowest_level=False, **changes)
 
 
 def _epsilon_of(n: int, samples: int) -> float:
@@ -177,5 +183,6 @@ def _next_movement(tree: ParityTree, seed: int) -> float:
     model = _model(tree, [round(each) for each in exact])
     model = model.with_parameters(model.scores.astype(np.float32))
     rows = Stream.of(np.asarray(tree.leaves), as_key(seed), 4096, tree.n)
-    _, gradient = loss_and_gradient(model, jnp.ones(tree.depth), rows)
+    chain, build = Objective("chain"), model.with_parameters
+    _, gradient = losses_and_gradient(chain, build, model.scores, jnp.ones(tree.depth), rows)
     return float(eta * jnp.abs(gradient).max())

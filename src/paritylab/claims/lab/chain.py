@@ -11,8 +11,11 @@ from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, note, within
 from paritylab.claims.half_points import half_point_estimate, quotient
-from paritylab.learning.chain.chain_learner import answers, over_runs, tree_children
-from paritylab.learning.chain.teacher import batch_gradient, chain_curve, usual_step
+from paritylab.learning.chain.evaluation import answers, tree_children
+from paritylab.learning.chain.objective import batch_gradient
+from paritylab.learning.chain.rows import over_runs
+from paritylab.learning.chain.step_sizes import usual_step
+from paritylab.learning.chain.teacher import chain_curve
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, CosineLink
 from paritylab.precision import AnyArray

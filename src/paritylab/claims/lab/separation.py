@@ -18,12 +18,12 @@ from paritylab.claims.ks.queries import (
     random_signs,
     target_values,
 )
-from paritylab.learning.hardness.oracles import mean_label
 from paritylab.problem.junta import walsh_transform
 from paritylab.statistics import Rate
 from paritylab.theory.ks_hardness import (
     gradient_moment_bound,
     largest_eigenvalue_bound,
+    mean_label,
     revealed_share_bound,
 )
 

@@ -9,18 +9,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PyTree
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from paritylab.learning.chain.chain_learner import (
-    ChainLearner,
-    Descended,
-    Stream,
-    every_run,
-    traced_risks,
-)
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended
+from paritylab.learning.chain.evaluation import traced_risks
+from paritylab.learning.chain.rows import Stream, map_stream
 from paritylab.learning.contract import LinkPart, register_learner
+from paritylab.learning.data import Sample
 from paritylab.models.chain import LayeredChain
-from paritylab.models.links import AbstractLink
+from paritylab.models.links import AbstractLink, as_link
 from paritylab.options import LINK, Choice, Doc, Gt
 from paritylab.precision import AnyArray
 from paritylab.problem.tree import level_ends
@@ -62,21 +59,25 @@ class Layers(ChainLearner):
 
     mask = "prev"
 
-    def _descend(self, link: AbstractLink, rows: Stream, trace: int | None) -> Descended:
+    def _descend(
+        self, data: Sample, leaves: Int[np.ndarray, "runs k"], keys: Array, trace: int | None
+    ) -> Descended:
         """All runs, each level with the step size predicted to break fewest nodes."""
+        link, rows = as_link(self.link), Stream.of(leaves, keys, data.samples, data.n)
         k, staged = rows.leaves.shape[1], self.schedule == "staged"
         steps = level_steps(rows.n, k, int(rows.samples), link, staged=staged)
         etas = [step.eta if self.eta is None else self.eta for step in steps]
         how = _Setting(
             self.gates, self.tied, self.schedule, trace is not None, np.array(etas, np.float32)
         )
-        path, gates, risks = jax.tree.map(np.asarray, every_run(_one_run, (link, how), rows))
+        path, gates, risks = jax.tree.map(np.asarray, map_stream(_one_run, (link, how), rows))
         end = (path[:, -1], gates) if self.gates == "learnt" else path[:, -1]
         kept = {} if trace is None else {"risk": risks[:, ::trace], "scores": path[:, ::trace]}
         return Descended(end, {}, kept)
 
-    def model_of(self, numbers: PyTree, n: int, link: AbstractLink) -> LayeredChain:
+    def model_of(self, numbers: PyTree, n: int) -> LayeredChain:
         """The model of one run; its numbers are W, or W and the gates that were learnt."""
+        link = as_link(self.link)
         if isinstance(numbers, tuple | list):
             return LayeredChain(numbers[0], n, link, numbers[1], tied=self.tied)
         gates = _fixed_gates(self.gates, numbers.shape[1] + 1)

@@ -28,7 +28,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from paritylab.checks import whole
-from paritylab.learning.chain.chain_learner import tree_children
+from paritylab.learning.chain.evaluation import tree_children
 from paritylab.learning.contract import LinkPart
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.precision import AnyArray, float64

@@ -1,4 +1,4 @@
-from paritylab.learning.hardness.oracles import mean_label
+from paritylab.theory.ks_hardness import mean_label
 
 values = abs(mean_label(32, 32))
 print("smallest |E_p p(x)| over all x at k = n = 32:", values.min())

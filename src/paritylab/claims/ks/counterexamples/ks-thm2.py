@@ -1,6 +1,6 @@
 import numpy as np
 
-from paritylab.learning.hardness.oracles import mean_label
+from paritylab.theory.ks_hardness import mean_label
 
 # k = n is k = Θ(n): the only target is the parity of all bits, and f = E_p p is that target.
 n = 16

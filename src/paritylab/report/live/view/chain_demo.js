@@ -155,7 +155,7 @@ function stepSize({ n, k, method, size }, samples) {
 
 /** The same run in Python, as one line. */
 function pythonLine(tree, settings, samples) {
-  const name = settings.method === "teacher" ? "TeacherStep" : "Levels";
+  const name = settings.method === "teacher" ? "Chain.theorem5" : "Chain.theorem7";
   const target = `ParityTree(${tree.n}, (${tree.leaves.join(", ")}))`;
   const learner = `${name}(eta=${stepSize(settings, samples)})`;
   return `learn(${learner}, Sample(${target}, ${samples}), runs=1, key=${settings.seed})`;

@@ -3,8 +3,8 @@
 import { copyButton, el } from "./dom.js";
 
 /** Names that calls of this page use, and where they are imported from. */
-const OURS = ["Annealed", "Circle", "Heads", "Levels", "Parity", "ParityTree", "Population"];
-OURS.push("Sample", "TeacherStep", "XorStep", "Zigzag", "learn");
+const OURS = ["Annealed", "Chain", "Circle", "Heads", "Parity", "ParityTree", "Population"];
+OURS.push("Sample", "XorStep", "Zigzag", "learn");
 const IMPORTS = {
   jax: "import jax",
   jnp: "import jax.numpy as jnp",
