@@ -213,13 +213,14 @@ def hard_scores(
 class LayeredChain(TrainsOneArray):
     """h⁰ = (x, 0, …, 0); layer t: h_m ← (1 - g_tm)·h_m + g_tm·φ(Σ_j softmax(w_m)_j h_j).
 
-    A node sees the level just below its own. scores: W, one column per inner node, one row per
-    token. n: number of input bits. gates: g, one row per layer and one column per node; None
-    prescribes them from the tree: layer t writes level t and keeps the rest. tied: every layer uses
-    all of W; otherwise layer t has the columns of level t and zeros elsewhere.
+    mask: "prev" lets a node see the level just below its own, "level" all lower ones. scores: W,
+    one column per inner node, one row per token. n: number of input bits. gates: g, one row per
+    layer and one column per node; None prescribes them from the tree: layer t writes level t and
+    keeps the rest. tied: every layer uses all of W; otherwise layer t has the columns of level t
+    and zeros elsewhere.
 
     There are log2 k layers. With prescribed gates this is what `ChainModel` generates from the same
-    W if its scores outside the level below are -∞.
+    W if its scores outside of what a node sees here are -∞.
 
     >>> model = LayeredChain(np.zeros((11, 3)), 8)
     >>> model.layers, model(jnp.zeros(8)).shape, model.tokens(jnp.zeros(8)).shape
@@ -232,9 +233,12 @@ class LayeredChain(TrainsOneArray):
     link: AbstractLink = eqx.field(converter=as_link, default=CosineLink())
     gates: Float[AnyArray, "layers nodes"] | None = None
     tied: bool = eqx.field(static=True, default=False)
+    mask: str = eqx.field(static=True, default="prev")
 
     def __check_init__(self) -> None:
         whole("n", self.n, 1)
+        if self.mask not in ("prev", "level"):
+            raise ValueError(f"mask must be one of prev, level, got {shortened(self.mask)}")
 
     @property
     def k(self) -> int:
@@ -247,7 +251,7 @@ class LayeredChain(TrainsOneArray):
 
     def attention(self) -> Float[Array, "tokens nodes"]:
         """softmax(w_m)_j; every column sums to one over what its node may see."""
-        seen = visible_tokens(self.n, self.k, "prev")
+        seen = visible_tokens(self.n, self.k, self.mask)
         shares: Array = softmax_attention(jnp.where(seen, jnp.asarray(self.scores), -jnp.inf).T)
         return shares.T
 
@@ -278,7 +282,7 @@ class LayeredChain(TrainsOneArray):
 
     def hard(self) -> "LayeredChain":
         """The same model with hard attention, as `ChainModel.hard`."""
-        seen = visible_tokens(self.n, self.k, "prev")
+        seen = visible_tokens(self.n, self.k, self.mask)
         return self.with_parameters(hard_scores(self.scores, seen))
 
     def written(
@@ -289,7 +293,7 @@ class LayeredChain(TrainsOneArray):
     ) -> Float[Array, "... nodes"]:
         """What layer number `layer`, from 0, would write on every node with its gates open."""
         if not self.tied:
-            seen = visible_tokens(self.n, self.k, "prev")
+            seen = visible_tokens(self.n, self.k, self.mask)
             uniform = seen / np.maximum(seen.sum(axis=0), 1)
             own = self._columns(layer)
             trained = (np.arange(self.k - 1) >= own.start) & (np.arange(self.k - 1) < own.stop)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from paritylab.models.links import AbstractLink
+from paritylab.problem.tree import level_ends
 from paritylab.theory.ks import COSINE, LOST, TIPPED, least_error, row_law
 
 
@@ -24,17 +25,26 @@ class LevelStep(NamedTuple):
     broken: float
 
 
-def level_tokens(n: int, k: int) -> tuple[int, ...]:
-    """M of every level, from the lowest: a node sees the level just below its own.
+def level_tokens(n: int, k: int, mask: str = "prev") -> tuple[int, ...]:
+    """M of every level, from the lowest. mask: "prev", a node sees the level just below its own;
+    "level", it sees all lower levels.
 
-    >>> level_tokens(16, 8)
-    (16, 4, 2)
+    >>> level_tokens(16, 8), level_tokens(16, 8, "level")
+    ((16, 4, 2), (16, 20, 22))
     """
+    if mask == "level":
+        return level_ends(n, k)[:-1]
     return (n, *(k >> level for level in range(1, k.bit_length() - 1)))
 
 
 def level_steps(
-    n: int, k: int, samples: float | int, link: AbstractLink = COSINE, *, staged: bool = False
+    n: int,
+    k: int,
+    samples: float | int,
+    link: AbstractLink = COSINE,
+    *,
+    staged: bool = False,
+    mask: str = "prev",
 ) -> tuple[LevelStep, ...]:
     """For every level the step that is predicted to break fewest nodes, from N rows.
 
@@ -45,7 +55,7 @@ def level_steps(
     2√(TIPPED/cs) or a leak of half of it.
     """
     above, made = 0.0, []
-    for level, tokens in reversed([*enumerate(level_tokens(n, k), start=1)]):
+    for level, tokens in reversed([*enumerate(level_tokens(n, k, mask), start=1)]):
         nodes, limits = k >> level, (LOST, TIPPED)
         if staged and above > 0:
             tilt = 2 * float(np.sqrt(TIPPED / (link.curvature * above)))

@@ -17,8 +17,9 @@ X64_MODES = [False]
 TREE = ParityTree(8, (0, 2, 5, 6, 1, 3, 4, 7))
 
 
+@pytest.mark.parametrize("mask", ["prev", "level"])
 @pytest.mark.parametrize("gates", [None, 0.5])
-def test_a_stage_is_the_gradient_of_its_layer(gates):
+def test_a_stage_is_the_gradient_of_its_layer(gates, mask):
     generator = np.random.default_rng(3)
     ends = level_ends(0, 8)
     first = np.zeros((15, 7))
@@ -28,7 +29,7 @@ def test_a_stage_is_the_gradient_of_its_layer(gates):
         tokens = TREE.tokens(jnp.asarray(generator.choice([-1.0, 1.0], (60, 8))))
 
         def loss(scores):
-            model = LayeredChain(scores, 8, gates=opened)
+            model = LayeredChain(scores, 8, gates=opened, mask=mask)
             made = model.generate(tokens[:, :8], 2)
             return jnp.sum((made - tokens)[:, 8 + ends[1] : 8 + ends[2]] ** 2) / 2
 
@@ -36,7 +37,7 @@ def test_a_stage_is_the_gradient_of_its_layer(gates):
         expected[:, : ends[1]] = 0  # lower layers stay as they are
         if gates is not None:
             opened = jnp.asarray(opened)
-        model = LayeredChain(jnp.asarray(first), 8, gates=opened)
+        model = LayeredChain(jnp.asarray(first), 8, gates=opened, mask=mask)
         hidden = model.generate(tokens[:, :8], 1)
         closed = level_gradient(model, 1, hidden, tokens, jnp.ones(60, bool))
         np.testing.assert_allclose(np.asarray(closed), expected, atol=1e-6)
@@ -56,6 +57,16 @@ def test_a_hidden_tree_is_learnt(change):
         gates = np.asarray(model.gates)
         assert (gates[1, :4] < 0.2).all()  # layer 2 has learnt to leave level 1 alone
         assert (gates[[0, 1, 2], [0, 4, 6]] > 0.9).all()
+
+
+@pytest.mark.parametrize("schedule", ["teacher", "staged"])
+def test_layers_that_see_all_lower_levels_need_more_rows(schedule):
+    """Upper levels choose among 20 to 26 tokens instead of 4 and 2."""
+    runs = learn(Layers(schedule=schedule, mask="level"), Sample(DATA.targets, 40_000))
+    assert runs.solved.all()
+    assert (np.asarray(runs.model(0).attention())[:20, 4] > 0).all()
+    few = learn(Layers(schedule=schedule, mask="level"), DATA)
+    assert few.solved.sum() < 3
 
 
 def test_hiding_everything_from_the_start_learns_nothing():

@@ -30,14 +30,17 @@ class Layers(ChainLearner):
     """One layer per level of the tree; at test time it sees the bits and nothing else. Ours, after
     the abstract of Log-ICoT.
 
-    A node sees the level just below its own. link: φ. gates: "prescribed" lets layer t write level
-    t and keeps the rest, "open" writes every node in every layer, "half" mixes old and new equally,
-    "learnt" starts open and takes one gradient step of size 1, kept within [0, 1], on every layer's
-    gates. tied: one W for all layers. schedule: "teacher" trains every layer on true tokens, one
-    step from 0, and hides them afterwards; "staged" trains layer t on top of the layers below,
-    which hide their levels; "at-once" takes log2 k steps on all layers with every level hidden from
-    the start. eta: one η for all levels; if None each has its own, the one that is predicted to
-    break fewest nodes (`theory.layers.level_steps`).
+    mask: "prev" shows a node the level just below its own, "level" all lower ones; no node sees its
+    own level, which its layer writes all at once.
+
+    link: φ. gates: "prescribed" lets layer t write level t and keeps the rest, "open" writes every
+    node in every layer, "half" mixes old and new equally, "learnt" starts open and takes one
+    gradient step of size 1, kept within [0, 1], on every layer's gates. tied: one W for all layers.
+    schedule: "teacher" trains every layer on true tokens, one step from 0, and hides them
+    afterwards; "staged" trains layer t on top of the layers below, which hide their levels; "at-
+    once" takes log2 k steps on all layers with every level hidden from the start. eta: one η for
+    all levels; if None each has its own, the one that is predicted to break fewest nodes
+    (`theory.layers.level_steps`).
 
     >>> from paritylab.learning import Sample, learn
     >>> from paritylab.problem import random_trees
@@ -56,8 +59,9 @@ class Layers(ChainLearner):
         Doc("Level by level; all on true tokens, then hidden; all at once, hidden."),
     ] = "teacher"
     eta: Annotated[float | None, Gt(0), Doc("One η; each level its own if absent.")] = None
-
-    mask = "prev"
+    mask: Annotated[str, Choice(("prev", "level")), Doc("The level below, or all lower ones.")] = (
+        "prev"
+    )
 
     def _descend(
         self, data: Sample, leaves: Int[np.ndarray, "runs k"], keys: Array, trace: int | None
@@ -65,10 +69,15 @@ class Layers(ChainLearner):
         """All runs, each level with the step size predicted to break fewest nodes."""
         link, rows = as_link(self.link), Stream.of(leaves, keys, data.samples, data.n)
         k, staged = rows.leaves.shape[1], self.schedule == "staged"
-        steps = level_steps(rows.n, k, int(rows.samples), link, staged=staged)
+        steps = level_steps(rows.n, k, int(rows.samples), link, staged=staged, mask=self.mask)
         etas = [step.eta if self.eta is None else self.eta for step in steps]
         how = _Setting(
-            self.gates, self.tied, self.schedule, trace is not None, np.array(etas, np.float32)
+            self.gates,
+            self.tied,
+            self.schedule,
+            self.mask,
+            trace is not None,
+            np.array(etas, np.float32),
         )
         path, gates, risks = jax.tree.map(np.asarray, map_stream(_one_run, (link, how), rows))
         end = (path[:, -1], gates) if self.gates == "learnt" else path[:, -1]
@@ -79,9 +88,9 @@ class Layers(ChainLearner):
         """The model of one run; its numbers are W, or W and the gates that were learnt."""
         link = as_link(self.link)
         if isinstance(numbers, tuple | list):
-            return LayeredChain(numbers[0], n, link, numbers[1], tied=self.tied)
+            return LayeredChain(numbers[0], n, link, numbers[1], tied=self.tied, mask=self.mask)
         gates = _fixed_gates(self.gates, numbers.shape[1] + 1)
-        return LayeredChain(numbers, n, link, gates, tied=self.tied)
+        return LayeredChain(numbers, n, link, gates, tied=self.tied, mask=self.mask)
 
 
 class _Setting(NamedTuple):
@@ -91,6 +100,7 @@ class _Setting(NamedTuple):
     gates: str
     tied: bool
     schedule: str
+    mask: str
     traced: bool
     etas: Float[AnyArray, " levels"]
 
@@ -110,7 +120,8 @@ def _one_run(given: tuple[AbstractLink, _Setting], rows: Stream, key: Array) -> 
     k = leaves.shape[0]
     fixed = _fixed_gates(how.gates, k)
     gates = None if fixed is None else jnp.asarray(fixed)
-    start = LayeredChain(jnp.zeros((n + k - 1, k - 1), jnp.float32), n, link, gates, tied=how.tied)
+    zero = jnp.zeros((n + k - 1, k - 1), jnp.float32)
+    start = LayeredChain(zero, n, link, gates, tied=how.tied, mask=how.mask)
     train = {"staged": _staged, "teacher": _teacher, "at-once": _at_once}[how.schedule]
     path = [start, *train(start, rows, how)]
     risks = traced_risks(path, leaves, key) if how.traced else None
@@ -193,11 +204,12 @@ def level_gradient(
     """Sum over rows of the gradient of ½Σ_m(h_m - x_m)² over the level that a layer is to write.
 
     hidden: what the layer gets. tokens: the true ones. The layer's own weights are 0, so it attends
-    evenly to the M tokens of the level below: <r_m, h_j - ẑ_m>/M with r_m = (h_m - x_m)g·φ'(ẑ_m).
+    evenly to the M tokens that it sees: <r_m, h_j - ẑ_m>/M with r_m = (h_m - x_m)g·φ'(ẑ_m).
     """
     n, ends = model.n, level_ends(model.n, model.k)
     start, end = ends[layer], ends[layer + 1]
-    below, columns = slice(ends[layer - 1] if layer else 0, start), slice(start - n, end - n)
+    first = ends[layer - 1] if layer and model.mask == "prev" else 0
+    below, columns = slice(first, start), slice(start - n, end - n)
     shown = hidden[:, below]
     z = jnp.mean(shown, axis=1, keepdims=True)
     old = hidden[:, start:end] if model.gates is not None else 0.0
