@@ -37,9 +37,9 @@ class Layers(ChainLearner):
     node in every layer, "half" mixes old and new equally, "learnt" starts open and takes one
     gradient step of size 1, kept within [0, 1], on every layer's gates. tied: one W for all layers.
     schedule: "teacher" trains every layer on true tokens, one step from 0, and hides them
-    afterwards; "staged" trains layer t on top of the layers below, which hide their levels; "at-
-    once" takes log2 k steps on all layers with every level hidden from the start. eta: one η for
-    all levels; if None each has its own, the one that is predicted to break fewest nodes
+    afterwards; "staged" trains layer t on top of the layers below, which hide their levels;
+    "at-once" takes log2 k steps on all layers with every level hidden from the start. eta: one η
+    for all levels; if None each has its own, the one that is predicted to break fewest nodes
     (`theory.layers.level_steps`).
 
     >>> from paritylab.learning import Sample, learn
