@@ -14,14 +14,13 @@ help: ## this list
 
 setup: $(READY) ## .venv with the locked requirements
 
-$(READY): requirements.lock pyproject.toml xorfind/pyproject.toml
+$(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "paritylab needs Python 3.11 or newer; call make PYTHON=python3.12, for example"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing the locked requirements into $(VENV) (about a minute the first time) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-	  --editable ./xorfind --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
 # Every claim, then two small sweeps side by side for the phase diagrams; the second check finds all
@@ -105,7 +104,7 @@ bench-gpu: setup ## the same on an accelerator
 # Needs uv; run after a change to the requirements in pyproject.toml.
 lock: ## the two locks, from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --group pyproject.toml:dev pyproject.toml xorfind/pyproject.toml --output-file requirements.lock
+	  --group pyproject.toml:dev pyproject.toml --output-file requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --constraint requirements.lock --extra docs pyproject.toml --output-file docs/requirements.lock
 

@@ -226,9 +226,9 @@ def test_notebooks_print_what_they_show(path):
 
 
 def test_the_page_on_choosing_names_every_method():
-    from xorfind import METHODS
+    from paritylab.baselines import METHODS
 
-    text = (ROOT / "xorfind" / "docs" / "choosing.md").read_text()
+    text = (ROOT / "docs" / "concepts" / "choosing.md").read_text()
     assert [name for name in METHODS if f"`{name}`" not in text and f'"{name}"' not in text] == []
 
 

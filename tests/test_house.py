@@ -26,6 +26,7 @@ LIBRARY = (
         "colours",
         "charts",
         "problem",
+        "baselines",
         "models",
         "theory",
     ),

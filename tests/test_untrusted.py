@@ -13,7 +13,6 @@ import pytest
 from paritylab.learning.saving import read_tree
 from paritylab.sweep.grid import grid_from_toml
 from paritylab.untrusted import printable, read_json, read_toml
-from xorfind.rule import Rule
 
 X64_MODES = [False]
 
@@ -29,7 +28,7 @@ def harmful(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pipe", "zero", "sparse", ".", "absent"])
-@pytest.mark.parametrize("read", [read_json, read_toml, grid_from_toml, read_tree, Rule.load])
+@pytest.mark.parametrize("read", [read_json, read_toml, grid_from_toml, read_tree])
 def test_no_reader_waits_or_fills_up(harmful, name, read):
     begin = time.monotonic()
     with pytest.raises(ValueError, match=r"ordinary|bytes|folder|no (such |sweep )?file"):

@@ -4,14 +4,7 @@ Public names load their module on first use, so importing the package is quick a
 global state. They are listed once, in `__init__.pyi`, where type checkers read them too.
 """
 
-from importlib.util import find_spec
-
 from paritylab.lazy import names_of_stub
-
-if find_spec("xorfind") is None:
-    raise ModuleNotFoundError(
-        "paritylab needs xorfind, which lies in the same repository: pip install ./xorfind ."
-    )
 
 __version__ = "0.4.0"
 

@@ -23,7 +23,7 @@ AnyArray = jax.Array | np.ndarray
 #: One number, an array of numbers, or a sequence that becomes one.
 Numbers = AnyArray | np.generic | float | int | Sequence[float | int | np.generic]
 #: Packages whose functions always do the same.
-_FIXED = {"paritylab", "xorfind", "jax", "jaxlib", "numpy", "equinox", "optax", "jaxtyping"}
+_FIXED = {"paritylab", "jax", "jaxlib", "numpy", "equinox", "optax", "jaxtyping"}
 _FIXED |= {"beartype", *sys.stdlib_module_names}
 #: The mark of the call in progress. It is part of the key under which jax keeps compiled code.
 _call = jax.make_user_context(None)  # type: ignore[no-untyped-call]

@@ -29,9 +29,6 @@ report --from rows.json --out folder-link | symbolic link
 claims --json lost.svg | symbolic link
 claims new x.txt | ends in .py
 claims new taken.py | exists already
-discover missing.csv --target y | is now `xorfind table`
-xor --threshold quick é\u2028\x1b[31m | is now `xorfind bits`
-apply missing.json missing.csv | is now `xorfind apply`
 live --from rows.json | rows.json
 live --from . | got .
 live --out lost.svg | symbolic link

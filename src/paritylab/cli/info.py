@@ -18,7 +18,6 @@ EXTRAS = {
     "data": ("pandas", "tables as data frames, Parquet"),
     "proofs": ("flint", "paritylab prove"),
     "docs": ("zensical", "make site"),
-    "bench": ("galois", "peers in benchmarks"),
     "cuda": ("jax_cuda12_plugin", "an NVIDIA accelerator"),
 }
 

@@ -222,8 +222,7 @@ def export(
 
 def _as_csv(columns: dict[str, list[Any]]) -> bytes:
     """A store may come from elsewhere: its text must not run as a formula of a spreadsheet."""
-    from paritylab.untrusted import printable
-    from xorfind.words import spreadsheet_safe
+    from paritylab.untrusted import printable, spreadsheet_safe
 
     def cell(value: Any) -> Any:
         return spreadsheet_safe(printable(value)) if isinstance(value, str) else value
