@@ -126,14 +126,6 @@ def test_bad_usage_is_one_line_and_exit_2(capsys, small, arguments, message):
     assert err.count("\n") == 1
 
 
-def test_links_are_not_written_through(capsys, small):
-    (small.folder / "mine.json").write_text("mine")
-    (small.folder / "link.json").symlink_to("mine.json")
-    code, _, err = run(capsys, "table", "t.csv", "--target", "y", "--save", "link.json")
-    assert (code, "is a symbolic link" in err) == (2, True)
-    assert (small.folder / "mine.json").read_text() == "mine"
-
-
 def test_help_has_an_example_and_imports_little():
     code = """
 import sys
