@@ -22,9 +22,7 @@ __all__ = [
 
 
 def check_folder(path: Path, option: str) -> None:
-    """Refuse a folder that could not be made or filled, or that is a link to another."""
-    if path.is_symlink():
-        raise ValueError(f"{option}: {path} is a symbolic link; name the folder itself")
+    """Refuse a folder that could not be made or filled."""
     if path.exists() and not path.is_dir():
         raise ValueError(f"{option} needs a folder, {path} is a file")
     existing = path if path.exists() else path.absolute().parent
