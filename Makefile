@@ -41,8 +41,8 @@ tests: setup ## the tests alone
 test-slow: setup ## the tests that take longer
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
-# What is lost, doubled or wrong when things break: kills, full disks, hostile files and lines.
-faults: setup ## kills, full disks, bad input
+# What is lost, doubled or wrong when things break: kills, full disks, resumed sweeps, hostile files.
+faults: setup ## kills, full disks, hostile files
 	$(BIN)/python -m tests.faults
 
 # All certificates, the long one side by side on every core; docs/concepts/certificates.md.

@@ -101,22 +101,6 @@ def test_a_measured_number_typed_by_hand_is_found(build):
         "The stopping time is 4·10^6 steps."
     )
     assert len(build.numbered.typed_numbers(by_hand)) == 2
-    old = (ROOT / "docs" / "log.md").read_text().partition("told by hand")[2]
-    assert len(build.numbered.typed_numbers(old)) > 20
-
-
-def test_every_target_of_the_makefile_has_its_line_of_help():
-    text = (ROOT / "Makefile").read_text()
-    targets = re.search(r"^\.PHONY: (.*)$", text, re.M)[1].split()
-    told = re.findall(r"^([a-z-]+):.*## \S", text, re.M)
-    assert sorted(targets) == sorted(told)
-
-
-def test_the_citation_has_a_line_for_each_finding_and_the_version(build):
-    text = (ROOT / "CITATION.cff").read_text()
-    for id, status, _ in build.numbered.HEADLINES:
-        assert f"{id} ({status})" in text
-    assert f"version: {paritylab.__version__}" in text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

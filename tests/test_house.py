@@ -1,4 +1,4 @@
-"""The house keeps its own rules: one-way imports, honest README, no global state."""
+"""Imports go one way, modules are small, importing changes no global state."""
 
 import ast
 import re
@@ -111,15 +111,6 @@ def test_modules_and_functions_stay_small():
                 assert lines < LINES_PER_FUNCTION, f"{path}: {node.name}"
 
 
-def test_readme_is_short():
-    assert len(README.split()) <= 950
-    assert README.count("![") == 1
-
-
-def test_the_first_block_of_the_readme_is_short():
-    assert re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1).count("\n") <= 15
-
-
 def test_readme_commands_exist():
     commands = set(re.findall(r"^(?:\.venv/bin/)?paritylab (\w+)", README, re.M))
     assert len(commands) >= 2
@@ -180,12 +171,6 @@ def test_every_benchmark_finds_what_it_imports():
         " for each in sorted(pathlib.Path('benchmarks').glob('*.py'))]"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
-
-
-def test_ci_runs_exactly_the_test_command():
-    lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line]
-    assert lines[-1] == "make test"
-    assert "make test" in README
 
 
 def test_the_documented_sweep_file_is_a_grid(tmp_path):

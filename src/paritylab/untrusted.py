@@ -1,12 +1,11 @@
-"""Files that come from elsewhere, read under limits: kind of file, size, depth, digits.
+"""Files that come from elsewhere, read under limits: size, depth, digits.
 
-Whatever is wrong with such a file is one ValueError; nothing here waits for a pipe, fills the
-memory or leaves a recursion for later.
+Whatever is wrong with such a file is one ValueError.
 """
 
 import json
+import os
 import re
-import stat
 import tomllib
 import zipfile
 from pathlib import Path
@@ -25,20 +24,18 @@ _LARGEST_JSON = 10**300
 
 
 def read_bytes(path: str | Path, largest: int = LARGEST_TEXT, begins: bytes = b"") -> bytes:
-    """The bytes of an ordinary file of at most `largest` bytes that starts in this way."""
+    """The bytes of a file of at most `largest` bytes that starts in this way."""
     try:
-        facts = Path(path).stat()  # not to wait for the other end of a pipe
-        if not stat.S_ISREG(facts.st_mode):
-            folder = stat.S_ISDIR(facts.st_mode)
-            raise ValueError("it is a folder" if folder else "it is not an ordinary file")
-        if facts.st_size > largest:
-            raise ValueError(f"it has {facts.st_size:,} bytes, more than {largest:,}")
         with Path(path).open("rb") as stream:
+            if (size := os.fstat(stream.fileno()).st_size) > largest:
+                raise ValueError(f"it has {size:,} bytes, more than {largest:,}")
             if stream.read(len(begins)) != begins:
                 raise ValueError("its first bytes are those of another kind of file")
             return begins + stream.read()
     except FileNotFoundError:
         raise ValueError("no such file") from None
+    except IsADirectoryError:
+        raise ValueError("it is a folder") from None
     except OSError as error:
         raise ValueError(error.strerror or "not a file name") from None
 

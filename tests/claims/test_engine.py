@@ -27,7 +27,7 @@ from paritylab.claims import (
 from paritylab.claims.engine.running import dependencies
 from paritylab.claims.engine.verdict import ROW
 from paritylab.statistics import Rate
-from paritylab.sweep.store import Store, open_store
+from paritylab.sweep.store import Store
 
 CONTRACT_KEYS = (
     "id, paper, source, title, statement, status, expected, finding, instead, evidence, "
@@ -224,7 +224,7 @@ def test_a_verdict_depends_on_what_it_imports_its_counterexample_and_its_certifi
 
 def test_workers_give_the_same_rows_and_fill_the_store(tmp_path):
     chosen = [registry()[id] for id in ("hg1-temperature", "ks-thm1")]
-    with open_store(tmp_path / "store.db") as store:
+    with Store(tmp_path / "store.db") as store:
         done = list(check(chosen, effort="quick", jobs=2, store=store))
         assert all(verdict.reused for verdict in check(chosen, effort="quick", store=store))
     side_by_side = {verdict.row["id"]: verdict.row for verdict in done}

@@ -249,10 +249,10 @@ def test_files_that_hold_no_runs_are_named(tmp_path, content):
         Runs.load(tmp_path / "none.npz")
 
 
-def test_files_of_another_format_say_what_to_do(tmp_path):
+def test_files_of_another_format_are_refused(tmp_path):
     header = {"format": 3, "facts": {}, "tree": {"dict": {}}}
     np.savez(tmp_path / "old.npz", header=np.array(json.dumps(header)))
-    with pytest.raises(ValueError, match=r"old\.npz .* format 3, .* open it .* \(0\.3\.0"):
+    with pytest.raises(ValueError, match=r"old\.npz does not hold saved runs: its format is 3"):
         Runs.load(tmp_path / "old.npz")
 
 

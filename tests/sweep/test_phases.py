@@ -215,7 +215,7 @@ def test_what_no_machine_here_can_do_is_refused_before_it_starts(
 
 
 def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch):
-    from paritylab.sweep import open_store, run_sweep
+    from paritylab.sweep import Store, run_sweep
     from paritylab.sweep.named import NamedSweep
 
     problem = {"n": [2, 3], "k": [1, 2]}
@@ -227,7 +227,7 @@ def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch
     monkeypatch.setattr("paritylab.report.phases.NAMED", ["coins"])
     monkeypatch.setattr("paritylab.report.phases.named_sweep", lambda name: coins)
     assert stored_phases(Path("s.db")) == []
-    with open_store("s.db") as store:
+    with Store("s.db") as store:
         run_sweep(coins.grids("default")[0].specs(), store)
         run_sweep(list(coins.grids("full")[0].specs())[:12], store)
     (phase,) = stored_phases(Path("s.db"))

@@ -1,7 +1,6 @@
 """The store: what was written comes back, what cannot be used is refused and left alone."""
 
 import contextlib
-import os
 import sqlite3
 
 import pytest
@@ -42,8 +41,6 @@ def test_what_was_written_comes_back(tmp_path):
     [
         ["CREATE TABLE notes (text)"],
         ["CREATE TABLE blocks (x)"],
-        ["PRAGMA user_version = 3"],
-        [f"PRAGMA application_id = {APPLICATION}", "PRAGMA user_version = 3"],
         [f"PRAGMA application_id = {APPLICATION}", "PRAGMA user_version = 99"],
     ],
 )
@@ -63,14 +60,12 @@ def test_files_of_other_programs_and_versions_are_refused_and_unchanged(
 
 
 def test_what_is_no_database_is_refused_and_left_alone(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
     path = tmp_path / "store.db"
     path.write_bytes(b"this is not a database" * 100)
     for where, words in (
         (path, "move the file away"),
         (path / "store.db", "choose another"),
         (tmp_path, "not an ordinary file"),
-        (tmp_path / "pipe", "not an ordinary file"),
     ):
         with pytest.raises(StoreError, match=words):
             Store(where)
@@ -101,13 +96,3 @@ def test_a_store_whose_writer_was_killed_before_its_first_table_reads_as_empty(t
         assert store.verdict("key") is None
     assert path.stat().st_size == 0
     assert len(filled(path)) == 12
-
-
-def test_a_store_of_release_0_3_with_a_log_is_read_and_written(tmp_path):
-    truth = filled(tmp_path / "s.db")
-    with contextlib.closing(sqlite3.connect(tmp_path / "s.db")) as connection:
-        connection.execute("PRAGMA journal_mode=WAL").fetchone()
-    for reading in (True, False):
-        with Store(tmp_path / "s.db", reading=reading) as store:
-            assert {block["key"]: block for block in store.blocks()} == truth
-    assert filled(tmp_path / "s.db") == truth

@@ -103,7 +103,7 @@ _ROLES = {"printed": "", "repair": "instead: ", "control": "control: ", "note": 
 
 
 def lines(row: Row) -> list[Line]:
-    """The comparisons of a row; none for rows of the older forms.
+    """The comparisons of a row, as lines of a table.
 
     >>> rate = {"value": 0.25, "low": 0.15, "high": 0.38, "runs": 60, "successes": 15}
     >>> one = {"label": "runs that learn", "value": rate, "bound": 0.85, "side": "at least",

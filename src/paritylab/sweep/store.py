@@ -17,7 +17,7 @@ from paritylab.sweep.grid import Spec
 from paritylab.untrusted import printable
 
 #: Both numbers are in the file's header; the second ("PLab") tells a store from any other sqlite
-#: file. Version 4 is that of release 0.3.0 on.
+#: file.
 VERSION, APPLICATION = 4, 0x504C6162
 #: Seconds to wait for another process that writes.
 PATIENCE = 60.0
@@ -211,7 +211,3 @@ def _checksum(values: Sequence[object]) -> str:
 
 def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-#: The name of release 0.3.
-open_store = Store
