@@ -26,8 +26,8 @@ from paritylab.claims import (
 )
 from paritylab.claims.engine.running import dependencies
 from paritylab.claims.engine.verdict import ROW
+from paritylab.execution.store import Store, open_store
 from paritylab.statistics import Rate
-from paritylab.sweep.store import Store, open_store
 
 CONTRACT_KEYS = (
     "id, paper, source, title, statement, status, expected, finding, instead, evidence, "

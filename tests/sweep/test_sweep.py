@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.cli.running import run
 
+from paritylab.execution.engines import processes
 from paritylab.sweep import Grid, Spec, Store, StoreError, grid_from_toml, rates, run_sweep
 from paritylab.sweep.blocks import plain_rows, run_spec
-from paritylab.sweep.engines import processes
 from paritylab.sweep.runner import BlockError, Task, block_key, fingerprint, made_rows
 
 COIN = Path(__file__).parent / "coin.py"
@@ -173,7 +173,7 @@ def test_rates_never_mix_code_versions_devices_or_precision(change, tmp_path, mo
     before = block_key(spec)
     with Store(tmp_path / "s.db") as store:
         run_sweep([spec], store)
-        monkeypatch.setattr(f"paritylab.sweep.provenance.{change}", lambda: {"other": "1"})
+        monkeypatch.setattr(f"paritylab.execution.provenance.{change}", lambda: {"other": "1"})
         assert block_key(spec) != before
         assert run_sweep([spec], store) == 1
         (found,) = rates(store)

@@ -197,8 +197,8 @@ def _run_all(
 ) -> list["Verdict"]:
     """Verdicts in the order of the claims, with progress on the way."""
     from paritylab.claims import Effort, check
-    from paritylab.sweep.engines import usual_jobs
-    from paritylab.sweep.store import Store
+    from paritylab.execution.engines import usual_jobs
+    from paritylab.execution.store import Store
 
     jobs = jobs or usual_jobs(len(claims))
     budgets = {claim.id: claim.budget(Effort(effort)) for claim in claims}

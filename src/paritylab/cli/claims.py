@@ -99,7 +99,7 @@ def _stored(id: str, path: Path) -> Row | None:
     """The last check's row of a claim, at default effort if there is one."""
     from paritylab.claims.engine import freshness
     from paritylab.claims.engine.running import stored_row
-    from paritylab.sweep.store import Store
+    from paritylab.execution.store import Store
 
     if not path.is_file():
         return None

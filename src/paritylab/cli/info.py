@@ -9,8 +9,8 @@ import typer
 
 from paritylab import __version__
 from paritylab.cli.options import DEFAULT_STORE
+from paritylab.execution.provenance import versions
 from paritylab.files import user_folder
-from paritylab.sweep.provenance import versions
 
 #: A module that each extra brings, and what it is for.
 EXTRAS = {

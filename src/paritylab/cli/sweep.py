@@ -15,9 +15,9 @@ from paritylab.cli.options import DEFAULT_STORE, FAILED, EffortName, StoreFile, 
 from paritylab.files import write_atomically
 
 if TYPE_CHECKING:
+    from paritylab.execution.engines import Engine
     from paritylab.sweep import Grid, Spec
     from paritylab.sweep.cells import Cell
-    from paritylab.sweep.engines import Engine
 
 EngineName = Literal["serial", "processes", "dask"]
 SweepName = Annotated[
@@ -101,7 +101,7 @@ def run(
 
 
 def _chosen_engine(name: EngineName, cluster: str, tasks: int) -> "Engine":
-    from paritylab.sweep import engines
+    from paritylab.execution import engines
 
     if name == "serial":
         return engines.serial()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from paritylab.sweep import provenance
+from paritylab.execution import provenance
 
 PACKAGE = Path(__file__).resolve().parents[2]
 

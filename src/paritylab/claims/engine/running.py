@@ -21,11 +21,11 @@ from paritylab.claims.engine.verdict import (
     make_row,
     plain,
 )
+from paritylab.execution.engines import Failure, processes
+from paritylab.execution.provenance import device, imported_beside, occasion, versions
+from paritylab.execution.store import Store
 from paritylab.options import check_ids
 from paritylab.problem.keys import checked_seed
-from paritylab.sweep.engines import Failure, processes
-from paritylab.sweep.provenance import device, imported_beside, occasion, versions
-from paritylab.sweep.store import Store
 
 Row = dict[str, Any]
 #: In a stored row: the files behind the verdict with their hashes.

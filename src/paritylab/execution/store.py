@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
-from paritylab.sweep.grid import Spec
 from paritylab.untrusted import printable
 
 #: Both numbers are in the file's header; the second ("PLab") tells a store from any other sqlite
@@ -47,6 +46,18 @@ _TABLES = tuple(
 #: A stored block by column: spec and rows as plain values, seconds of its computation, versions by
 #: library, the fingerprint of the code, and so on.
 Block = dict[str, Any]
+
+
+class BlockSpec(Protocol):
+    """What names a block of runs, such as `paritylab.sweep.Spec`."""
+
+    @property
+    def hash(self) -> str: ...
+
+    @property
+    def cell(self) -> str: ...
+
+    def plain(self) -> dict[str, Any]: ...
 
 
 class StoreError(ValueError):
@@ -132,7 +143,7 @@ class Store:
     def save_block(
         self,
         key: str,
-        spec: Spec,
+        spec: BlockSpec,
         rows: Sequence[Mapping[str, object]],
         facts: Mapping[str, Any],
         *,

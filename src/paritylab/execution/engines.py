@@ -96,7 +96,7 @@ def cluster(where: str = "local", jobs: int = 2) -> Engine:
 
 def usual_jobs(tasks: int) -> int:
     """One process per core, up to four, on the CPU; one in all on an accelerator."""
-    from paritylab.sweep.provenance import device
+    from paritylab.execution.provenance import device
 
     if tasks < 2 or not device().lower().startswith("cpu"):
         return 1
