@@ -166,8 +166,8 @@ def test_rows_hold_what_happened_and_nothing_that_json_refuses():
     assert (row["success"], row["result"], row["risk"]) == (False, "diverged", None)
 
 
-@pytest.mark.parametrize("change", ["versions", "device", "precision", "code_fingerprint"])
-def test_rates_never_mix_code_versions_devices_or_precision(change, tmp_path, monkeypatch):
+@pytest.mark.parametrize("change", ["versions", "device", "flags", "code_fingerprint"])
+def test_rates_never_mix_code_versions_devices_or_flags(change, tmp_path, monkeypatch):
     """After an upgrade 49 of 100 once became 98 of 200."""
     spec = Spec.make("coin", {"n": 1, "k": 1}, {}, block=20)
     before = block_key(spec)

@@ -97,18 +97,18 @@ def _show_claim(listed: Row, store: Path) -> None:
 
 def _stored(id: str, path: Path) -> Row | None:
     """The last check's row of a claim, at default effort if there is one."""
-    from paritylab.claims.engine import freshness
-    from paritylab.claims.engine.running import stored_row
+    from paritylab.claims.engine.running import Trial, key_of
+    from paritylab.claims.engine.verdict import Effort
     from paritylab.execution.store import Store
 
     if not path.is_file():
         return None
     with Store(path, reading=True) as store:
-        found = [
-            stored_row(store, freshness.verdict_key(id, effort, 0, None))
-            for effort in ("default", "full", "quick")
-        ]
-    return next(filter(None, found), None)
+        for effort in (Effort.DEFAULT, Effort.FULL, Effort.QUICK):
+            key = key_of(id, Trial(effort))
+            if key and (row := store.verdict(key)):
+                return row
+    return None
 
 
 def show_statement(row: Row) -> None:

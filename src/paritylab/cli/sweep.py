@@ -85,7 +85,7 @@ def run(
                 engine=chosen,
                 fresh=fresh,
                 file=None if file is None else str(file),
-                on_block=lambda spec, new: counter.advance(),
+                on_block=lambda spec, new: counter.advance(seconds=None if new else 0.0),
             )
         except BlockError as error:
             failures, computed = error.failures, error.computed

@@ -233,7 +233,7 @@ def _all_blocks(specs: list[Any], values: dict[str, Any]) -> tuple[Any, float, s
     with console.Progress(len(specs), f"blocks of up to {specs[0].block} runs") as counter:
         for spec in specs:
             found.append(kept_runs(spec, folder, trace=trace, fresh=values["fresh"]))
-            counter.advance()
+            counter.advance(seconds=0.0 if found[-1].reused else None)
     reused = sum(each.reused for each in found)
     note = f", {reused} of {len(specs)} blocks reused (--fresh runs them again)" if reused else ""
     return concatenate_runs([each.runs for each in found]), time.perf_counter() - start, note

@@ -140,6 +140,11 @@ class Store:
             found = self._connection.execute("SELECT 1 FROM blocks WHERE key = ?", (key,))
             return found.fetchone() is not None
 
+    def has_blocks(self) -> bool:
+        """Whether any block of a sweep is stored."""
+        with self._translated():
+            return self._connection.execute("SELECT 1 FROM blocks LIMIT 1").fetchone() is not None
+
     def save_block(
         self,
         key: str,
