@@ -13,13 +13,13 @@ from paritylab.cli import console
 from paritylab.cli.claims import chosen_ids, show_statement, show_verdict
 from paritylab.cli.compiled import keep_compiled
 from paritylab.cli.options import (
-    DEFAULT_STORE,
     FAILED,
     EffortName,
     JsonFile,
     PaperTag,
     StoreFile,
     check_outputs,
+    store_path,
 )
 from paritylab.files import check_folder
 
@@ -55,7 +55,7 @@ def run_check(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Claims run side by side; one per core if absent.")
     ] = None,
-    store: StoreFile = DEFAULT_STORE,
+    store: StoreFile = None,
 ) -> int:
     """Run claims and print each verdict with its evidence.
 
@@ -72,12 +72,13 @@ def run_check(
     own = _own_claims(file)
     chosen = chosen_ids(ids or [], paper, {id: claim.paper for id, claim in own.items()})
     claims = [own.get(id, id) for id in chosen]
-    run = partial(_run_all, effort=effort, fresh=fresh, store=store, jobs=jobs)
+    kept = store_path(store)
+    run = partial(_run_all, effort=effort, fresh=fresh, store=kept, jobs=jobs)
     if record:
-        return _record(chosen, effort, run, partial(_show, json_file, report, store))
+        return _record(chosen, effort, run, partial(_show, json_file, report, kept))
     verdicts = run(claims, seed)
     rows = [verdict.row for verdict in verdicts]
-    _show(json_file, report, store, rows)
+    _show(json_file, report, kept, rows)
     _name_unchecked_proofs(rows)
     failed = [row["id"] for row in rows if row["status"] == "failed"]
     differing = [verdict.row["id"] for verdict in verdicts if verdict.differs]

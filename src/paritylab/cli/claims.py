@@ -7,11 +7,11 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.options import (
-    DEFAULT_STORE,
     JsonFile,
     PaperTag,
     StoreFile,
     check_outputs,
+    store_path,
 )
 from paritylab.files import check_target, write_atomically
 from paritylab.options import check_ids
@@ -33,7 +33,7 @@ def list_claims(
     ] = None,
     paper: PaperTag = None,
     json_file: JsonFile = None,
-    store: StoreFile = DEFAULT_STORE,
+    store: StoreFile = None,
 ) -> None:
     """List every claim with its source and the verdict on record at default effort.
 
@@ -53,7 +53,7 @@ def list_claims(
     ]
     if id:
         if console.write_json(json_file, rows):
-            _show_claim(rows[0], store)
+            _show_claim(rows[0], store_path(store))
         return
     table = [[r["id"], r["paper"], r["recorded"].get("default", "–"), r["title"]] for r in rows]
     console.table_or_json(json_file, rows, ["id", "paper", "recorded", "claim"], table)
