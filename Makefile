@@ -109,4 +109,4 @@ lock: ## the two locks, from pyproject.toml
 	  --constraint requirements.lock --extra docs pyproject.toml --output-file docs/requirements.lock
 
 clean: ## remove everything made here
-	rm -rf $(VENV) .paritylab $(ROCQ) report site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ROCQ) report site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

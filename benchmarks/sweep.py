@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tests.faults import drivers
 
-from paritylab.sweep import Grid, Store, engines, runner
+from paritylab.execution import engines
+from paritylab.sweep import Grid, Store, runner
 
 ENGINES = {
     "serial": engines.serial,

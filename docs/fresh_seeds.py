@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--effort", default="quick", choices=("quick", "default", "full"))
     parser.add_argument("--most", type=int, default=12, help="how many of the seeds")
-    parser.add_argument("--work", type=Path, default=HERE.parent / ".paritylab" / "seeds")
+    parser.add_argument("--work", type=Path, default=HERE.parent / "build" / "seeds")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     data = json.loads(DATA.read_text(encoding="utf-8"))

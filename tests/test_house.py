@@ -40,7 +40,7 @@ LIBRARY = (
         "learning.shallow_nets",
     ),
     *("learning.heads", "learning.xor", "learning.chain"),
-    *("learning.hardness", "learning", "sweep"),
+    *("learning.hardness", "learning", "execution", "sweep"),
 )
 #: The laboratory that is built on it: proofs, claims, and the faces, which come last.
 LABORATORY = ("proofs", "claims.engine", "claims", "report", "cli")

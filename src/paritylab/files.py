@@ -8,6 +8,7 @@ import tempfile
 import traceback
 from pathlib import Path
 from types import ModuleType
+from typing import Literal
 
 from paritylab.untrusted import printable
 
@@ -72,22 +73,27 @@ def check_folder(path: Path, option: str) -> None:
         raise ValueError(f"{option}: the folder {existing} is not writable")
 
 
-def user_folder() -> Path | None:
-    """The folder below the user's caches that nobody else can write to; None if there is none.
+def user_folder(kind: Literal["cache", "data"]) -> Path | None:
+    """The package's folder for the user's data or caches, made if need be; None if there is none
+    that nobody else can write to.
 
-    Compiled code and the key that marks one's own results are kept here, never in a working
-    folder, which may have come from somebody else.
+    What others wrote must not be trusted: compiled code is run, and stored rows are believed. So
+    neither is kept in a working folder, which may have come from somebody else.
     """
-    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or ""
-    base = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
-    folder = base / "paritylab"
+    import platformdirs
+
+    place = platformdirs.user_data_path if kind == "data" else platformdirs.user_cache_path
+    folder = place("paritylab", appauthor=False)
+    if not folder.is_absolute():  # no home, or a variable that the standard says to ignore
+        return None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = folder.lstat()
-    except (OSError, RuntimeError):
+    except OSError:
         return None
     shared = hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o022)
-    return None if shared or not stat.S_ISDIR(facts.st_mode) else folder
+    writable = stat.S_ISDIR(facts.st_mode) and os.access(folder, os.W_OK | os.X_OK)
+    return folder if writable and not shared else None
 
 
 def module_from_file(path: Path, what: str) -> ModuleType:

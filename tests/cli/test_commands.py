@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from tests.cli.running import refused, run
@@ -151,7 +152,35 @@ def test_an_error_of_the_lab_itself_is_exit_code_4(capsys, elsewhere, monkeypatc
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_is_bad_input(capsys, elsewhere):
     elsewhere.chmod(0o500)
-    assert "store" in refused(capsys, *QUICK)
+    assert "store" in refused(capsys, *QUICK, "--store", "store.db")
+
+
+def test_the_store_is_in_the_data_folder_and_the_working_folder_stays_empty(capsys, elsewhere):
+    store = Path(os.environ["XDG_DATA_HOME"]) / "paritylab" / "store.db"
+    assert "1 of 1 reused" not in run(capsys, *QUICK)[2]
+    assert f"1 of 1 reused from {store} " in run(capsys, *QUICK)[2]
+    assert f"store: {store} (" in run(capsys, "info")[1]
+    assert not list(elsewhere.iterdir())
+    assert store.parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("command", [QUICK, ["sweep", "run", "grid.toml"]])
+def test_without_a_safe_folder_nothing_is_stored_and_one_line_says_so(capsys, elsewhere, command):
+    """Whoever else may write to the folder could put rows there that are then believed."""
+    (elsewhere / "grid.toml").write_text(
+        'learner = "xor"\nruns = 2\nblock = 2\nproblem = {n = 16}\nsettings = {width = 20}\n'
+    )
+    folder = Path(os.environ["XDG_DATA_HOME"]) / "paritylab"
+    folder.mkdir()
+    folder.chmod(0o777)
+    for _ in range(2):
+        code, out, err = run(capsys, *command)
+        assert (code, bool(out)) == (0, True)
+        assert err.count("paritylab: nothing is stored: ") == 1
+        assert not re.search(r"[1-9]\d*( of 1)? reused", err)
+    assert not list(folder.iterdir())
+    assert "nothing is stored" not in run(capsys, *command, "--store", "named.db")[2]
+    assert (elsewhere / "named.db").exists()
 
 
 def test_interrupt_keeps_finished_work(capsys, own_claims, interruptible):

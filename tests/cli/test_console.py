@@ -47,3 +47,46 @@ def test_work_that_shows_nothing_says_that_it_goes_on(capsys, monkeypatch):
     err = capsys.readouterr().err
     assert "0 of 2 blocks done, at work for" in err
     assert err.endswith("first: done\n")
+
+
+def test_time_left_comes_from_recorded_seconds_and_what_finished_parts_took():
+    """Each part takes three times its recorded seconds, two side by side."""
+    left = console.TimeLeft(400.0, jobs=2)
+    assert left.after(41.0) is None
+    left.finish(10, 60.0)  # the first part is cheap, and its time is that of starting
+    assert left.after(41.0) is None
+    left.finish(50, 120.0)
+    assert left.after(90.0) == pytest.approx(400 * 3 / 2 - 90)
+    left.finish(140, 420.0)
+    assert left.after(300.0) == pytest.approx(300.0)
+    left.finish(200, 600.0)
+    assert left.after(600.0) is None
+
+
+def test_what_was_found_done_says_nothing_on_the_time_left():
+    left = console.TimeLeft(1000.0)
+    left.finish(900, 0.0)
+    assert left.after(1.0) is None
+    left.finish(20, 10.0)
+    assert left.after(10.0) == pytest.approx(40.0)
+    left.finish(80, 0.0)
+    assert left.after(10.0) is None
+
+
+def test_progress_says_no_time_left_before_a_tenth_of_the_work(monkeypatch):
+    now = 0.0
+    progress = console.Progress(300.0, jobs=2, clock=lambda: now)
+    now = 40.0
+    progress.advance(10, seconds=15)
+    assert progress.status() == "at work for 40 s"
+    progress.advance(90, seconds=85)
+    assert progress.status() == "at work for 40 s, 110 s left"
+    now = 100.0
+    assert progress.status() == "at work for 100 s, 50 s left"
+    blocks = console.Progress(20, "blocks", clock=lambda: now - 100)
+    now = 110.0
+    blocks.advance()
+    assert blocks.status() == "1 of 20 blocks done, at work for 10 s"
+    now = 120.0
+    blocks.advance()
+    assert blocks.status() == "2 of 20 blocks done, at work for 20 s, 180 s left"

@@ -16,9 +16,10 @@ from unittest import mock
 
 from tests.faults import work
 
-from paritylab.sweep import engines, runner
+from paritylab.execution import engines
+from paritylab.execution.store import Store
+from paritylab.sweep import runner
 from paritylab.sweep.grid import Grid, Spec
-from paritylab.sweep.store import Store
 
 FAILED = 4
 

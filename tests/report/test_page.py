@@ -7,10 +7,10 @@ import pytest
 from tests.report.rows import comparison, hostile_rows, row
 
 from paritylab.claims import Status, registry
+from paritylab.execution.provenance import occasion
 from paritylab.report import read_rows, write_report
 from paritylab.report.page import code_places
 from paritylab.report.words import lines, meanings
-from paritylab.sweep.provenance import occasion
 
 
 @pytest.fixture

@@ -112,7 +112,7 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
     code, out, err = run(capsys, "sweep", "run", "grid.toml", "--file", str(COIN), *shared)
     assert code == 0
     assert "10 blocks computed" in err
-    code, out, _ = run(capsys, "sweep", "plot", "grid.toml", "--out", "p.svg", *shared)
+    code, out, _ = run(capsys, "sweep", "plot", "grid.toml", "--figure", "p.svg", *shared)
     assert code == 0
     assert "5 cells of 4 runs each" in out
     assert "k=2 positions among n=1" in out

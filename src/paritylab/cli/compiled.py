@@ -20,7 +20,7 @@ def keep_compiled() -> None:
     same and need no second compiling. Compiled code is native code, so it is never read from a
     working folder, which may have come from elsewhere. jax's own variables take precedence.
     """
-    folder = user_folder()
+    folder = user_folder("cache")
     if folder is not None:
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder / "compiled"))
         # Small programs, too: worker processes find those that another one has compiled.

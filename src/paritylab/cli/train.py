@@ -11,7 +11,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
-from paritylab.cli.options import DEFAULT_STORE, check_outputs
+from paritylab.cli.options import check_outputs, store_path
 from paritylab.options import PROBLEM, Ge, Le, Option, check_value, options_in_source
 
 app = typer.Typer(
@@ -34,12 +34,12 @@ _LEARNING = Path(__file__).parent.parent / "learning"
 COMMON = {
     "runs": Option(int, "Random targets and starts.", (Ge(1), Le(MOST_RUNS))),
     "seed": Option(int, "Run i uses fold_in(seed, i)."),
-    "figure": Option(Path, "Picture to write: svg, pdf or png; a free name."),
+    "figure": Option(Path, "Picture to write: svg, pdf or png; none is drawn if absent."),
     "save": Option(Path, "Write all runs (.npz); Runs.load reads them."),
     "fresh": Option(bool, "Run again what is kept."),
-    "store": Option(Path, "Where finished work is kept."),
+    "store": Option(Path, "Where finished work is kept; in your data folder if absent."),
 }
-DEFAULTS = {"runs": 100, "seed": 0, "fresh": False, "store": DEFAULT_STORE}
+DEFAULTS = {"runs": 100, "seed": 0, "fresh": False}
 
 
 class Family(NamedTuple):
@@ -205,16 +205,18 @@ def _train(family: Family, values: dict[str, Any]) -> None:
     from paritylab.cli import pictures
     from paritylab.report.figures import figure_format
 
-    check_outputs(figure=values["figure"], save=values["save"])
-    figure = values["figure"] or _free_name(f"{family.name}.svg")
-    figure_format(figure)
+    figure = values["figure"]
+    check_outputs(figure=figure, save=values["save"])
+    if figure is not None:
+        figure_format(figure)
     given = {k: v for k, v in values.items() if k not in COMMON and v is not None}
     runs, seconds, reused = _all_blocks(_specs(family, given, values), values)
     described = " ".join(f"{name}={value}" for name, value in given.items())
     console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
     console.print_table(["outcome", "value [95 % interval]"], pictures.outcomes(runs))
-    pictures.draw(runs, figure)
-    print(f"figure: {figure}")
+    if figure is not None:
+        pictures.draw(runs, figure)
+        print(f"figure: {figure}")
     if values["save"] is not None:
         print(f"{len(runs)} runs: {runs.save(values['save'])}")
 
@@ -228,12 +230,12 @@ def _all_blocks(specs: list[Any], values: dict[str, Any]) -> tuple[Any, float, s
     learner = learner_of(specs[0])
     data_of(specs[0], learner)  # refuses what cannot be, before any work
     trace = max(1, (getattr(learner, "steps", None) or 1) // RECORDS)
-    folder = values["store"].absolute().parent / "runs"
+    folder = store_path(values["store"]).absolute().parent / "runs"
     found, start = [], time.perf_counter()
     with console.Progress(len(specs), f"blocks of up to {specs[0].block} runs") as counter:
         for spec in specs:
             found.append(kept_runs(spec, folder, trace=trace, fresh=values["fresh"]))
-            counter.advance()
+            counter.advance(seconds=0.0 if found[-1].reused else None)
     reused = sum(each.reused for each in found)
     note = f", {reused} of {len(specs)} blocks reused (--fresh runs them again)" if reused else ""
     return concatenate_runs([each.runs for each in found]), time.perf_counter() - start, note
@@ -277,11 +279,3 @@ def _positions(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(f"--subset takes positions such as 7,10,17, got {text!r}") from None
-
-
-def _free_name(name: str) -> Path:
-    """The name, or the first of name-2, name-3, … that is not taken."""
-    path, number = Path(name), 2
-    while path.exists():
-        path, number = Path(name).with_stem(f"{Path(name).stem}-{number}"), number + 1
-    return path

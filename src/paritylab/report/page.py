@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -21,9 +21,11 @@ from paritylab.files import write_atomically
 from paritylab.report import words
 from paritylab.report.figures import panels
 from paritylab.report.formulas import typeset
-from paritylab.report.phases import PhaseDiagram
 from paritylab.report.words import meanings
 from paritylab.untrusted import printable, read_json
+
+if TYPE_CHECKING:
+    from paritylab.report.phases import PhaseDiagram
 
 Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -66,7 +68,9 @@ def _shown(row: Any, name: str) -> Row:
     return {**full, "lines": lines, "note": words.note(full), "symbols": meanings(full)}
 
 
-def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiagram] = ()) -> Path:
+def write_report(
+    rows: list[Row], folder: str | Path, phases: "Sequence[PhaseDiagram]" = ()
+) -> Path:
     """Write `index.html` into the folder and return its path; an older page is replaced.
 
     phases: diagrams of sweeps, for a tab of their own.
@@ -104,7 +108,7 @@ def filled(folder: Path, template: str, script: str, style: str, **given: Any) -
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
+def _render(rows: list[Row], phases: "Sequence[PhaseDiagram]") -> str:
     ids = {row["id"] for row in rows}
     used = {key: {row[key] for row in rows} for key in ("paper", "status", "evidence")}
     known = [each for each in PAPERS if each in used["paper"]]

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from paritylab.execution.provenance import fingerprint_of
+from paritylab.execution.store import Block, Store
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
 from paritylab.sweep.grid import Spec
-from paritylab.sweep.provenance import fingerprint_of
-from paritylab.sweep.store import Block, Store
 
 Values = dict[str, Any]
 

@@ -6,6 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paritylab.execution.engines import Engine, Failure, serial
+from paritylab.execution.provenance import device, fingerprint_of, versions
+from paritylab.execution.store import Store
 from paritylab.learning import LEARNERS, Runs
 from paritylab.sweep.blocks import (
     Row,
@@ -15,10 +18,7 @@ from paritylab.sweep.blocks import (
     plain_rows,
     run_spec,
 )
-from paritylab.sweep.engines import Engine, Failure, serial
 from paritylab.sweep.grid import Spec
-from paritylab.sweep.provenance import device, fingerprint_of, versions
-from paritylab.sweep.store import Store
 
 
 class BlockError(ValueError):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from paritylab.sweep import engines
-from paritylab.sweep.engines import AHEAD, ClusterError, Failure, cluster, processes, serial
+from paritylab.execution import engines
+from paritylab.execution.engines import AHEAD, ClusterError, Failure, cluster, processes, serial
 
 WORKERS = {"processes": processes(2), "dask": cluster("local", 2)}
 ENGINES = {"serial": serial(), **WORKERS}
@@ -92,7 +92,7 @@ def test_bad_numbers_of_jobs_are_refused(jobs):
 
 SLEEPERS = """
 import os, pathlib, signal, sys, time
-from paritylab.sweep.engines import processes
+from paritylab.execution.engines import processes
 
 def sleep(task):
     pathlib.Path(f"pid-{os.getpid()}").touch()

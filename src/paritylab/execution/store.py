@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
-from paritylab.sweep.grid import Spec
 from paritylab.untrusted import printable
 
 #: Both numbers are in the file's header; the second ("PLab") tells a store from any other sqlite
@@ -47,6 +46,18 @@ _TABLES = tuple(
 #: A stored block by column: spec and rows as plain values, seconds of its computation, versions by
 #: library, the fingerprint of the code, and so on.
 Block = dict[str, Any]
+
+
+class BlockSpec(Protocol):
+    """What names a block of runs, such as `paritylab.sweep.Spec`."""
+
+    @property
+    def hash(self) -> str: ...
+
+    @property
+    def cell(self) -> str: ...
+
+    def plain(self) -> dict[str, Any]: ...
 
 
 class StoreError(ValueError):
@@ -129,10 +140,15 @@ class Store:
             found = self._connection.execute("SELECT 1 FROM blocks WHERE key = ?", (key,))
             return found.fetchone() is not None
 
+    def has_blocks(self) -> bool:
+        """Whether any block of a sweep is stored."""
+        with self._translated():
+            return self._connection.execute("SELECT 1 FROM blocks LIMIT 1").fetchone() is not None
+
     def save_block(
         self,
         key: str,
-        spec: Spec,
+        spec: BlockSpec,
         rows: Sequence[Mapping[str, object]],
         facts: Mapping[str, Any],
         *,

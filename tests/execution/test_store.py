@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
+from paritylab.execution.store import APPLICATION, Store, StoreError
 from paritylab.sweep.grid import Spec
-from paritylab.sweep.store import APPLICATION, Store, StoreError
 
 FACTS = {"status": "done", "seconds": 1, "device": "cpu", "versions": {}, "fingerprint": "f"}
 

@@ -1,4 +1,4 @@
-"""What computed a result: code, versions, precision and device.
+"""What computed a result: code, versions, flags and device.
 
 A result is stored under a fingerprint of all of these, so that numbers of different code are never
 mixed. What a user's own code reads while it runs is not seen; `--fresh` runs it anew.
@@ -13,23 +13,25 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 #: Distributions whose versions a result depends on.
-DEPENDENCIES = ("paritylab", "jax", "jaxlib", "numpy", "scipy", "equinox")
-#: Settings of jax that change numbers without changing code, as they usually are.
-_FLAGS = {
+DEPENDENCIES = ["paritylab", "jax", "jaxlib", "numpy", "scipy", "equinox", "optax", "python-flint"]
+#: Settings of jax that change numbers without changing code, with their defaults.
+_JAX_FLAGS = {
     "jax_enable_x64": "False",
     "jax_default_matmul_precision": "None",
     "jax_default_prng_impl": "threefry2x32",
     "jax_threefry_partitionable": "True",
+    "jax_disable_most_optimizations": "False",
 }
 _PACKAGE = Path(__file__).resolve().parents[1]
-#: Folders of the package that only show results.
-_FACES = ("report", "cli")
+#: Layers above this one, on whose code no run depends.
+_ABOVE = ("proofs", "claims", "report", "cli")
 
 
 @cache
@@ -40,7 +42,7 @@ def versions() -> dict[str, str]:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = "source tree"
+            found[name] = "source tree" if name == _PACKAGE.name else "not installed"
     return found
 
 
@@ -77,33 +79,47 @@ def device() -> str:
     return str(first.platform if first.platform == "cpu" else first.device_kind)
 
 
-def precision() -> dict[str, str]:
-    """jax's switches for float64, matrix products and random numbers, as they are set now."""
-    if "jax" not in sys.modules and not any(name.upper() in os.environ for name in _FLAGS):
-        return dict(_FLAGS)
+def flags() -> dict[str, str]:
+    """jax's switches for float64, matrix products, random numbers and compiling, and XLA_FLAGS,
+    as they are set now; jax is not loaded unless its variables are set."""
+    xla = {"XLA_FLAGS": " ".join(os.environ.get("XLA_FLAGS", "").split())}
+    if "jax" not in sys.modules and not any(name.upper() in os.environ for name in _JAX_FLAGS):
+        return {**_JAX_FLAGS, **xla}
     import jax
 
-    return {name: str(getattr(jax.config, name, None)) for name in _FLAGS}
+    return {name: str(getattr(jax.config, name, None)) for name in _JAX_FLAGS} | xla
+
+
+def changed_flags() -> dict[str, str]:
+    """The flags that are not at their defaults."""
+    usual = {**_JAX_FLAGS, "XLA_FLAGS": ""}
+    return {name: value for name, value in flags().items() if value != usual[name]}
 
 
 @cache
 def code_fingerprint() -> str:
-    """Hash of the package's code, less the parts that only show results."""
+    """Hash of the package's code up to this layer and sweeps, without those that lie above."""
+    code = (file for file in _PACKAGE.rglob("*.py"))
+    below = (file for file in code if file.relative_to(_PACKAGE).parts[0] not in _ABOVE)
+    return hash_files(below, _PACKAGE)
+
+
+def hash_files(files: Iterable[Path], root: Path) -> str:
+    """One hash of files, each with its place below the root."""
     digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        relative = path.relative_to(_PACKAGE)
-        if relative.parts[0] not in _FACES:
-            digest.update(str(relative).encode() + b"\0" + path.read_bytes() + b"\0")
+    for file in sorted(files):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(root)}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
 
 def fingerprint_of(learner: type | None) -> str:
     """Hash of what a learner's results depend on besides their arguments.
 
-    It covers the package's code, versions, device and precision and, for a learner of a user's own,
+    It covers the package's code, versions, device and flags and, for a learner of a user's own,
     the file that defines it and the modules beside that file which it imports.
     """
-    facts = [code_fingerprint(), own_files(learner), versions(), device(), precision()]
+    facts = [code_fingerprint(), own_files(learner), versions(), device(), flags()]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 

@@ -5,8 +5,8 @@ import sys
 
 import jax
 
+from paritylab.execution.provenance import fingerprint_of, imported_beside
 from paritylab.learning import Annealed, Heads
-from paritylab.sweep.provenance import fingerprint_of, imported_beside
 
 
 def test_helpers_beside_a_file_are_found_through_each_other(tmp_path):

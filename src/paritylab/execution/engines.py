@@ -72,7 +72,7 @@ def serial() -> Engine:
 
 
 def processes(jobs: int) -> Engine:
-    """`jobs` worker processes on this machine (loky's, which joblib brings)."""
+    """`jobs` worker processes on this machine (loky's)."""
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     return _forgiving(lambda: _LocalPool(jobs))
@@ -96,7 +96,7 @@ def cluster(where: str = "local", jobs: int = 2) -> Engine:
 
 def usual_jobs(tasks: int) -> int:
     """One process per core, up to four, on the CPU; one in all on an accelerator."""
-    from paritylab.sweep.provenance import device
+    from paritylab.execution.provenance import device
 
     if tasks < 2 or not device().lower().startswith("cpu"):
         return 1
@@ -200,7 +200,7 @@ class _LocalPool:
     deaths: tuple[type[BaseException], ...] = (BrokenProcessPool,)
 
     def __init__(self, jobs: int) -> None:
-        from joblib.externals.loky import ProcessPoolExecutor
+        from loky import ProcessPoolExecutor
 
         pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(os.getpid(),))
         self.room, self.submit = AHEAD * jobs, pool.submit
@@ -214,13 +214,8 @@ class _DaskPool:
     """Workers of a dask scheduler; dask itself gives the tasks of a dead worker to another one."""
 
     def __init__(self, where: str, jobs: int) -> None:
-        import logging
-
         from distributed import Client, KilledWorker
 
-        # dask's remarks on dead workers and lost connections are the engine's to make
-        for name in ("distributed", "tornado.application", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
         self._local, self._where = _local_cluster(jobs) if where == "local" else None, where
         try:
             self._client = Client(self._local or where, timeout=PATIENCE, set_as_default=False)
@@ -267,8 +262,6 @@ class _DaskPool:
 
 def _local_cluster(jobs: int) -> Any:
     """A scheduler and its workers on loopback."""
-    import logging
-
     import dask
     from distributed import LocalCluster
 
@@ -281,7 +274,7 @@ def _local_cluster(jobs: int) -> Any:
                 dashboard_address=None,
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # no fixed port
                 memory_limit=0,
-                silence_logs=logging.CRITICAL,
+                silence_logs=False,
             )
     except RuntimeError:
         raise ClusterError("workers died while starting; run the command again") from None
