@@ -8,6 +8,7 @@ import numpy as np
 from paritylab.charts import Series
 from paritylab.claims.engine.figures import Heatmap
 from paritylab.learning import Runs
+from paritylab.learning.contract import fact
 from paritylab.learning.runs import course
 from paritylab.precision import float64
 from paritylab.problem import ParityTree
@@ -20,13 +21,17 @@ POSITIONS, SHORT = 600, 20
 def outcomes(runs: Runs[Any]) -> list[list[str]]:
     """Rows of the table: what `repr(runs)` says; then the median of every number that the learner
     left, with its range where runs differ."""
-    table = [[name, text] for name, text in runs.facts().items()]
+    table, labels = (
+        [[name, text] for name, text in runs.facts().items()],
+        fact(runs.learner, "labels"),
+    )
     for name, values in runs.stats.items():
-        known, words = np.asarray(values, dtype=float), name.replace("_", " ")
+        words = labels.get(name, name.replace("_", " "))
+        known = np.asarray(values, dtype=float)
         known = known[np.isfinite(known)] if known.ndim == 1 else known
-        if name == "solved_at":
+        if name.endswith("_at"):  # a step; -1 stands for none
             steps = ["never" if at < 0 else f"{at:g}" for at in known]
-            table.append(["first step with loss below 0.01", ", ".join(steps)])
+            table.append([words, ", ".join(steps)])
         elif known.ndim == 2 and known.shape[1] <= SHORT:
             table.append([f"{words}, first run", ", ".join(f"{each:.4g}" for each in known[0])])
         elif known.ndim == 1 and known.size:
