@@ -166,7 +166,7 @@ class BaseLearner:
     bits with sign -1) or "tree"; sweeps and the command line draw the first. streams: its memory
     does not grow with the number of rows. one_by_one: runs are trained one after another.
     presets: constructors by name. trains_on: options of `paritylab train` where none are typed,
-    such as {"n": 64, "k": 32, "runs": 5}. labels: what entries of its trace and its stats are
+    such as {"n": 64, "k": 32, "runs": 5}. captions: what entries of its trace and its stats are
     called on pictures and in tables. course: the entries of its trace that `Runs.plot` may draw,
     the best first.
     """
@@ -176,7 +176,7 @@ class BaseLearner:
     one_by_one: ClassVar[bool] = False
     presets: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     trains_on: ClassVar[Mapping[str, Any]] = {}
-    labels: ClassVar[Mapping[str, str]] = {"risk": "risk that the run descends"}
+    captions: ClassVar[Mapping[str, str]] = {"risk": "risk that the run descends"}
     course: ClassVar[tuple[str, ...]] = ("risk",)
 
     def __new__(cls, *values: object, **settings: object) -> Self:

@@ -344,6 +344,6 @@ def course(runs: Runs[Any]) -> Series:
         for row, solved in zip(runs.trace[name][:LINES], runs.solved, strict=False)
         if np.isfinite(row).all()
     ]
-    label = fact(runs.learner, "labels").get(name, name)
+    label = fact(runs.learner, "captions").get(name, name)
     axes = {"x": {"label": "step"}, "y": {"label": label}}
     return {"kind": "lines", **axes, "lines": lines}

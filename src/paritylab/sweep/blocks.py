@@ -55,14 +55,15 @@ def learner_of(spec: Spec) -> Learner[Any, Any]:
     if preset is not None:
         check_known(f"preset of {spec.learner}", [preset], presets)
         made = presets[preset]
-    parts = {
-        name: part_from_file(text) for name, text in _named_parts(spec.learner, settings).items()
-    }
+    named = _named_parts(spec.learner, settings)
+    settings |= {name: part_from_file(text) for name, text in named.items()}
     options = options_of(LEARNERS[spec.learner])
-    for name in needed_settings(LEARNERS[spec.learner]) - set(settings) if preset is None else ():
-        check_value(name, None, options[name])
+    if preset is None:
+        settings = dict.fromkeys(sorted(needed_settings(LEARNERS[spec.learner]))) | settings
+    for name in settings.keys() & options.keys():
+        check_value(name, settings[name], options[name])
     try:
-        learner: Learner[Any, Any] = made(**{**settings, **parts})
+        learner: Learner[Any, Any] = made(**settings)
     except TypeError as error:
         raise ValueError(f"{spec.learner} cannot be built: {error}") from None
     return learner

@@ -61,8 +61,8 @@ class FullBatch(ChainLearner):
     steps: Annotated[int, Ge(1), Doc("Full-batch steps.")] = 350
 
     needs_pairs = False
-    labels: ClassVar = {
-        **ChainLearner.labels,
+    captions: ClassVar = {
+        **ChainLearner.captions,
         "solved_at": "first step with loss below 0.01",
     }
 

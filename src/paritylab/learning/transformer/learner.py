@@ -85,7 +85,7 @@ class Transformer(BaseLearner):
     takes = (Sample, Fresh)
     targets = ("parity", "tree")
     trains_on: ClassVar = {"n": 16, "k": 8, "runs": 4}
-    labels: ClassVar = {"right": "share of fresh rows with a right chain"}
+    captions: ClassVar = {"right": "share of fresh rows with a right chain"}
     course = ("right",)
 
     def __post_init__(self) -> None:
