@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,6 +106,13 @@ def test_they_reach_the_command_line(capsys, own):
     assert "word must be at most 1, got 7.0" in refused(capsys, *command, "--word", "7")
     code, out, err = run(capsys, "train", "heads", *file, "--loss", "logistic", "--steps", "9")
     assert (code, "of 100, " in out) == (0, True), err
+
+
+def test_settings_without_annotations_are_options_too(capsys, own):
+    coin = Path(__file__).parents[1] / "sweep" / "coin.py"
+    command = ["train", "coin", "--file", coin, "--rate", "1", "--runs", "3"]
+    code, out, err = run(capsys, *command)
+    assert (code, "3 of 3, " in out) == (0, True), err
 
 
 def test_what_a_learner_says_of_itself_decides_what_it_is_given(capsys, own):

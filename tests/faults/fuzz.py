@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from tests.faults.drivers import Tally, new_folder
 
 from paritylab.cli.app import app, main
+from paritylab.cli.train import learner_commands
 
 CODES = {0, 1, 2, 3, 130}
 SECONDS = 20
@@ -82,6 +83,8 @@ def command_lines(count: int, parent: Path) -> Tally:
     """Whole command lines in this process; long work is taken for done."""
     tally = Tally("fuzzed command lines")
     commands = dict(_commands(typer.main.get_command(app)))
+    for name, command in learner_commands().items():
+        commands |= _commands(command, ("train", name))
     with _place(parent), _no_long_work():
         _each(count, _lines(commands), lambda line: _judge(line, tally))
     return tally

@@ -6,6 +6,7 @@
 import inspect
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,7 +57,7 @@ def _described(name: str, learner: type) -> Entry:
     from paritylab.options import PROBLEM, options_of
     from paritylab.sweep.blocks import problem_entries, setting_names
 
-    options, presets = options_of(learner), fact(learner, "presets")
+    options, presets = _plain_options(learner) | options_of(learner), fact(learner, "presets")
     preset = fact(learner, "trains_on").get("preset")
     source = learner if preset is None else presets[preset]()
     plain = {
@@ -82,6 +83,16 @@ def _described(name: str, learner: type) -> Entry:
         trains_on=dict(fact(learner, "trains_on")),
         problem=[entry for entry in PROBLEM if entry in entries],
     )
+
+
+def _plain_options(learner: type) -> dict[str, Option]:
+    """Options for settings of a user's learner that are not annotated, by their defaults."""
+    settings = fields(learner) if is_dataclass(learner) else ()
+    return {
+        each.name: Option(type(each.default), "")
+        for each in settings
+        if type(each.default) in _TYPES.values()
+    }
 
 
 def as_text(entries: Mapping[str, Entry]) -> str:

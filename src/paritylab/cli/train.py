@@ -4,7 +4,7 @@ import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 import typer
@@ -81,19 +81,27 @@ app = Learners(
 
 def add_to(parent: typer.Typer) -> None:
     """Register the command; typer has a click of its own and hands its words on as they are."""
-    untouched = {
-        "allow_extra_args": True,
-        "ignore_unknown_options": True,
-        "help_option_names": [],
-    }
+    untouched = {"ignore_unknown_options": True, "help_option_names": []}
 
     @parent.command("train", help=app.help, context_settings=untouched)
-    def train(context: typer.Context) -> None:
+    def train(
+        words: Annotated[list[str] | None, typer.Argument(autocompletion=_names)] = None,
+    ) -> None:
         try:
-            with app.make_context("paritylab train", context.args) as inner:
+            with app.make_context("paritylab train", list(words or ())) as inner:
                 app.invoke(inner)
         except click.exceptions.Exit:  # after --help
             pass
+
+
+def _names(incomplete: str) -> list[str]:
+    """Learners whose name begins so, for a shell that completes it."""
+    return [name for name in catalogue() if name.startswith(incomplete)]
+
+
+def learner_commands() -> dict[str, click.Command]:
+    """The command of every learner of the package, for what lists or tries them all."""
+    return {name: _command(entry) for name, entry in catalogue().items()}
 
 
 def _file_among(words: Sequence[str]) -> str | None:
