@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 
 DOCS_READY := $(VENV)/.docs-ready
 
-.PHONY: help setup lab test tests test-slow faults prove coq lint rows seeds docs site pictures bench bench-gpu lock clean
+.PHONY: help setup lab test tests test-slow faults prove coq lint rows seeds catalogue docs site pictures bench bench-gpu lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ SEEDS ?= 12
 EFFORT ?= quick
 seeds: setup ## every claim at seeds that were written down before
 	$(BIN)/python docs/fresh_seeds.py --most $(SEEDS) --effort $(EFFORT)
+
+catalogue: setup ## what `paritylab train --help` knows of learners
+	@$(BIN)/python -c 'from paritylab.cli.catalogue import write_catalogue as write; write()'
 
 docs: setup ## the generated documents, from rows
 	$(BIN)/python docs/build.py

@@ -5,12 +5,14 @@ import inspect
 import re
 from typing import Annotated, Any, get_args, get_origin
 
+import click
 import typer
 import typer.cli
 
 import paritylab
 from paritylab import lazy
 from paritylab.cli.app import app
+from paritylab.cli.train import learner_commands
 
 _EXITS = (
     "`python -m paritylab` is the same as `paritylab`. Exit codes: 0 done, 1 a verdict differs "
@@ -61,7 +63,18 @@ def commands_page() -> str:
     command = typer.main.get_command(app)
     context = typer.Context(command, info_name="paritylab")
     text = typer.cli.get_docs_for_click(obj=command, ctx=context, name="paritylab")
-    return text.replace("\n\n", f"\n\n{_EXITS}\n\n", 1)
+    learners = [
+        f"## `paritylab train {name}`\n\n```text\n{_help(name, each)}\n```\n"
+        for name, each in learner_commands().items()
+    ]
+    return "\n".join([text.replace("\n\n", f"\n\n{_EXITS}\n\n", 1), *learners])
+
+
+def _help(name: str, command: click.Command) -> str:
+    with command.make_context(
+        f"paritylab train {name}", ["--help"], resilient_parsing=True
+    ) as made:
+        return command.get_help(made)
 
 
 def summary(name: str) -> str:

@@ -33,18 +33,32 @@ train heads --n {HUGE} | n must be a whole number below 2⁶³
 train heads --n 1000000000 | this machine has
 train heads --k 99 | k must be between 0 and n=12
 train heads --preset best | 'best' is not one of
-train heads --restarts 2 | --restarts belongs to --preset anneal
+train heads --restarts 2 | No such option
+train haeds | did you mean 'heads'
+train heads --loss sqared | did you mean 'squared'
+train heads --loss none.py:mine | no parts file
+train heads --file none.py | no learners file
+train heads --file taken.py | registers nothing
+train descent | model is needed
 train heads --tau n/0 | division by zero
 train heads --eta -1 | eta must be above 0
 train heads --noise 2 | noise must be below 0.5
 train heads --subset 1,2,3 --k 4 | subset has 3 positions, but k=4
+train heads --subset 1,2,3 --k 2 | subset has 3 positions, but k=2
+train heads --subset 1,12 | positions from 0 to 11, as n=12
+train heads --subset 1,1 | 1
+train heads --subset 1,2 --neighbours | leave it out where subset is given
+train heads --fresh-rows | give samples as well
+train heads --k 4 --target majority | majority
+train one-step --samples 9 | No such option
+train recurrent --target majority | No such option
 train heads --runs 0 | --runs must be at least 1
 train heads --bogus 1 | --bogus
 train heads --save no/such/runs.npz | --save needs a file in an existing folder
 train heads --figure x.bmp | a figure file ends in
 train xor --positions balanced --n 65 | even n
-train chain --n 4194304 --k 2097152 | needs about
-train chain --k 12 | nearest: 8 and 16
+train teacher --n 4194304 --k 2097152 | needs about
+train levels --k 12 | nearest: 8 and 16
 sweep run nothing-named | nothing-named
 sweep run binary.toml | binary.toml
 sweep run xor --engine threads | threads

@@ -44,9 +44,9 @@ FAMILIES = [
     (TRANSFORMER, None, "rows, median"),
 ]  # fmt: skip
 SLOW = [
-    ("chain --n 32 --k 8 --runs 2 --link quadratic", (2, 39, 7), r"2 of 2, 100 % \[34, 100\]"),
-    ("chain --n 32 --k 8 --runs 1 --mode levels", (1, 39, 7), "0, 1, 2, 3"),
-    ("chain --n 32 --k 8 --runs 1 --mode direct --samples 500 --steps 10", None, "never"),
+    ("teacher --n 32 --k 8 --runs 2 --link quadratic", (2, 39, 7), r"2 of 2, 100 % \[34, 100\]"),
+    ("levels --n 32 --k 8 --runs 1", (1, 39, 7), "0, 1, 2, 3"),
+    ("full-batch --n 32 --k 8 --runs 1 --mode direct --samples 500 --steps 10", None, "never"),
 ]
 
 
@@ -76,11 +76,14 @@ def test_options_of_a_transformer_that_do_not_fit_are_one_line(capsys, elsewhere
 
 
 MODES = [
-    *(f"heads --preset {preset} --n 40" for preset in ("paper", "code", "anneal")),
+    *(f"heads --preset {preset} --n 40" for preset in ("paper", "code")),
+    "anneal --n 40",
     "xor --n 4096 --runs 20000",
+    "teacher --runs 20",
+    "levels --runs 20",
     *(
-        f"chain --mode {mode} --runs 20"
-        for mode in ("teacher", "levels", "direct", "cot", "teacher-full", "selfcheck")
+        f"full-batch --mode {mode} --runs 20"
+        for mode in ("direct", "cot", "teacher-full", "selfcheck")
     ),
     "layers --runs 20",
 ]

@@ -113,13 +113,17 @@ def hash_files(files: Iterable[Path], root: Path) -> str:
     return digest.hexdigest()
 
 
-def fingerprint_of(learner: type | None) -> str:
+def fingerprint_of(learner: type | None, parts: Iterable[Path] = ()) -> str:
     """Hash of what a learner's results depend on besides their arguments.
 
     It covers the package's code, versions, device and flags and, for a learner of a user's own,
-    the file that defines it and the modules beside that file which it imports.
+    the file that defines it and the modules next to that file which it imports. parts: files of
+    the user's losses, links and other parts that the learner is built from.
     """
-    facts = [code_fingerprint(), own_files(learner), versions(), device(), flags()]
+    own = own_files(learner)
+    for part in parts:
+        own |= _hashes(part)
+    facts = [code_fingerprint(), own, versions(), device(), flags()]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
@@ -131,8 +135,12 @@ def own_files(learner: type | None) -> dict[str, str]:
     file = getattr(module, "__file__", None)
     if not file:  # typed into a console: its source stands for it
         return {"<console>": hashlib.sha256(inspect.getsource(learner).encode()).hexdigest()}
-    start = Path(file).resolve()
-    files = [start, *imported_beside(start)]
+    return _hashes(Path(file).resolve())
+
+
+def _hashes(start: Path) -> dict[str, str]:
+    """Hashes of a user's file and of the modules next to it that it imports, by name."""
+    files = [start, *imported_beside(start)] if start.is_file() else []
     return {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files}
 
 

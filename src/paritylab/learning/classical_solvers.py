@@ -7,11 +7,18 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt, Lt
 
 from paritylab.baselines import Answer, solve
-from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
+from paritylab.learning.contract import (
+    SOLVED_RISK,
+    BaseLearner,
+    Trained,
+    check_fields,
+    register_learner,
+)
 from paritylab.learning.data import Rows, Sample, Target, Unknown
-from paritylab.options import Doc, Ge, Gt, Lt
 from paritylab.problem import Parity
 from paritylab.problem.sampling import draw_bits, each_key
 
@@ -34,7 +41,7 @@ class NamedParity(eqx.Module):
 
 
 @dataclass(frozen=True)
-class _Solver:
+class _Solver(BaseLearner):
     """What all solvers share. alpha: chance that labels without relation to the columns get an
     answer. k: the set's size, where the data do not say; None searches sizes 1, 2, … budget:
     seconds per run, 30 if None.
@@ -49,6 +56,9 @@ class _Solver:
     budget: Annotated[float | None, Gt(0), Doc("Seconds a run may take; 30 if absent.")] = None
 
     takes = (Sample, Rows)
+    targets = ("parity",)
+    one_by_one = True
+    trains_on: ClassVar = {"n": 20, "k": 3, "runs": 20}
     method: ClassVar[str] = "auto"
 
     def __post_init__(self) -> None:

@@ -88,6 +88,30 @@ LOSSES: dict[str, Loss] = {
 }
 
 
+def register_loss(
+    name: str, *, outer: Callable[[Float[Array, ""]], Float[Array, ""]] = _same
+) -> Callable[[Pointwise], Pointwise]:
+    """Give a function of y and ŷ the name by which learners, sweeps and the command line know it.
+
+    outer: of the mean, as in `Loss`; the identity for ordinary losses.
+
+    >>> @register_loss("logistic")
+    ... def logistic(y, prediction):
+    ...     return jnp.logaddexp(0, -y * prediction)
+    >>> as_loss("logistic").is_mean
+    True
+    >>> del LOSSES["logistic"]
+    """
+
+    def enter(pointwise: Pointwise) -> Pointwise:
+        loss = Loss(name, pointwise, outer)
+        _check(loss)
+        LOSSES[name] = loss
+        return pointwise
+
+    return enter
+
+
 def as_loss(loss: object) -> Loss:
     """A loss from its name, from a function loss(y, ŷ) of two numbers, or a `Loss` as it is.
 
