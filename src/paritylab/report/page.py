@@ -22,7 +22,6 @@ from paritylab.report import words
 from paritylab.report.figures import panels
 from paritylab.report.formulas import typeset
 from paritylab.report.phases import PhaseDiagram
-from paritylab.report.words import meanings
 from paritylab.untrusted import printable, read_json
 
 Row = dict[str, Any]
@@ -63,7 +62,7 @@ def _shown(row: Any, name: str) -> Row:
     full = checked_row(row, name)
     with _named(f"{name} ({row['id']}): its comparisons cannot be read"):
         lines = words.lines(full)
-    return {**full, "lines": lines, "note": words.note(full), "symbols": meanings(full)}
+    return {**full, "lines": lines, "note": words.note(full)}
 
 
 def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiagram] = ()) -> Path:
