@@ -25,7 +25,6 @@ from paritylab.learning import LEARNERS
 from paritylab.options import PROBLEM, options_of
 from paritylab.report import words
 from paritylab.report.page import in_order
-from paritylab.report.words import meanings
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -47,7 +46,6 @@ def kept_rows() -> dict[str, Row]:
 def claim_page(claim: Claim, row: Row | None) -> str:
     """The verdict in a sentence, the statement, table, figure, then details and how to run it."""
     place = claim.file.resolve().relative_to(ROOT)
-    quick, default, full = (claim.budget(effort) for effort in Effort)
     parts = [
         f"# {claim.title}",
         verdict(claim, row),
@@ -57,10 +55,17 @@ def claim_page(claim: Claim, row: Row | None) -> str:
         "## Run it",
         f"```sh\nparitylab check {claim.id} --report report\n```",
         f"`{claim.id}` · {PAPERS[claim.paper]}. "
-        f"About {quick:g} s at quick, {default:g} s at default and {full:g} s at full effort. "
+        f"{seconds(claim)} "
         f"The code is in [{place}](../../{place}). {standing(claim)}".strip(),
     ]
     return "\n\n".join([*parts, neighbours_of(claim)]) + "\n"
+
+
+def seconds(claim: Claim) -> str:
+    """How long the claim took at each effort when its verdict was recorded."""
+    known = recorded.recorded()[claim.id].seconds
+    times = (f"{known[e]:g} s" if e in known else "not measured" for e in Effort)
+    return f"Time: {', '.join(f'{t} at {e} effort' for e, t in zip(Effort, times, strict=True))}."
 
 
 def neighbours_of(claim: Claim) -> str:
@@ -113,11 +118,8 @@ def planted_page(claims: dict[str, Claim]) -> str:
 
 
 def found(row: Row) -> list[str]:
-    """Symbols, table, figure, correction, proof and counterexample of a row, a paragraph each."""
+    """Table, figure, correction, proof and counterexample of a row, a paragraph each."""
     parts = []
-    if known := meanings(row):
-        listed = "; ".join(f"{symbol}: {meaning}" for symbol, meaning in known)
-        parts.append(annotated.prose(f"where {listed}"))
     lines = words.lines(row)
     judged = [line for line in lines if line.role != "note"]
     notes = [line for line in lines if line.role == "note"]

@@ -81,7 +81,7 @@ def test_a_claim_yields_comparisons_sentences_and_a_figure():
     (verdict,) = check([heights()], effort="default")
     row = verdict.row
     assert (row["status"], row["instead"], row["margin"]) == ("refuted", "At most 9.", 5)
-    assert row["finding"] == "Largest height: 9; claimed: at most 4."
+    assert row["finding"] == "Largest height: 9; threshold: at most 4."
     (case,) = heights().planted
     assert heights().run(Trial(Effort.QUICK), **case.settings).status == case.turns
 

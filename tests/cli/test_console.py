@@ -1,6 +1,8 @@
 """Tables on a narrow terminal keep ids whole, and silent work says that it goes on."""
 
 import io
+import os
+import subprocess
 import sys
 import time
 
@@ -8,7 +10,7 @@ import pytest
 from rich.console import Console
 from tests.report.rows import row
 
-from paritylab.cli import console
+from paritylab.cli import console, spelling
 from paritylab.cli.check import _COLUMNS, _cells
 
 ROWS = [
@@ -37,6 +39,31 @@ def test_pipes_get_aligned_text_that_no_terminal_obeys(capsys):
         f"one       {'x' * 200}",
         "\\x1b[31m  15 %",
     ]
+
+
+def test_a_stream_without_the_letters_gets_words(monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    spelling.use_for(stream)
+    monkeypatch.setattr(sys, "stdout", stream)
+    console.print_table(["claim", "bound"], [["|∂L/∂a₁₃|, τ = 1/n²", "≤ 10⁻¹²"], ["ŷ", "½"]])
+    console.paragraph("l ∉ {3, 4}, 97\u00a0% of α … ω, naïve, 火")
+    print("β ≥ −1")  # not through the console
+    stream.flush()
+    assert stream.buffer.getvalue().decode("ascii").splitlines() == [
+        "claim                    bound",
+        "|dL/da_13|, tau = 1/n^2  <= 10^-12",
+        "yhat                     1/2",
+        "l not in {3, 4}, 97 % of alpha ... omega, naive, ?",
+        "beta >= -1",
+    ]
+
+
+def test_a_command_under_an_ascii_locale_prints_words():
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "paritylab", "claims", "hg1-mask"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert b"a_13 and a_14" in done.stdout
+    assert b"?" not in done.stdout
 
 
 def test_work_that_shows_nothing_says_that_it_goes_on(capsys, monkeypatch):

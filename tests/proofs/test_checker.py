@@ -99,7 +99,10 @@ def test_a_certificate_of_another_claim_is_refused():
 def test_claims_name_certificates_that_exist():
     claims = [claim for claim in registry().values() if claim.certificates]
     assert all(claim.id == claim.certificate for claim in claims)
-    assert sorted(id for claim in claims for id in claim.certificates) == sorted(provable())
+    # ks-thm1 proves that a fixed answer beats the printed rate, which is another statement than
+    # the one that the claim of this name measures.
+    decisive = sorted({*provable()} - {"ks-thm1"})
+    assert sorted(id for claim in claims for id in claim.certificates) == decisive
 
 
 def test_a_record_counts_only_with_the_same_files_and_python_flint(monkeypatch, tmp_path):

@@ -112,8 +112,8 @@ def truth(a, weights=WEIGHTS):
 MEANS = {
     "enumeration": lambda link: enumerated_risk(WeightedReadout(WEIGHTS, link), PROBLEM).value,
     "risks": lambda link: population_risks(WEIGHTS[None], PROBLEM, readout=link).values[0],
-    "series": lambda link: (
-        population_risk(ATTENTION, PROBLEM, readout=link, route="series", tolerance=1e-9).value
+    "black box": lambda link: (
+        population_risk(ATTENTION, PROBLEM, readout=link, route="black box", tolerance=1e-9).value
     ),
 }
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 import typer
 
 from paritylab import __version__
-from paritylab.cli import check, claims, console, info, live, prove, sweep, train
+from paritylab.cli import check, claims, console, info, live, prove, spelling, sweep, train
 from paritylab.untrusted import printable
 
 #: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 4 an internal
@@ -63,8 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
     console.quiet = _take_flag(arguments, "--quiet")
     debug = _take_flag(arguments, "--debug")
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a question mark for a letter it cannot hold
+        spelling.use_for(stream)
     try:
         code = app(args=arguments, prog_name="paritylab", standalone_mode=False)
         sys.stdout.flush()

@@ -112,15 +112,10 @@ def _stored(id: str, path: Path) -> Row | None:
 
 
 def show_statement(row: Row) -> None:
-    """Id, place, title and statement, then what its symbols mean."""
-    from paritylab.report.words import meanings
-
+    """Id, place, title and statement."""
     place = row["file"] if row.get("file") else f"{row['paper'].upper()}, {row['source']}"
     console.paragraph(f"{row['id']} ({place}): {row['title']}")
     console.paragraph(row["statement"], "  ")
-    if known := meanings(row):
-        where = "; ".join(f"{symbol}: {meaning}" for symbol, meaning in known)
-        console.paragraph(f"where {where}", "  ")
 
 
 def show_verdict(row: Row) -> None:

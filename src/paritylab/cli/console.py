@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from paritylab.cli.spelling import spelled
 from paritylab.files import write_atomically
 from paritylab.untrusted import printable
 
@@ -50,8 +51,9 @@ def complain(message: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """Text that a terminal shows and does not obey."""
-    return printable(text.replace("\u00a0", " "))
+    """Text that standard output shows and does not obey, in letters that it has."""
+    shown = printable(text.replace("\u00a0", " "))
+    return spelled(shown, getattr(sys.stdout, "encoding", None))
 
 
 def page_width() -> int:

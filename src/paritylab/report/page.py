@@ -21,7 +21,6 @@ from paritylab.files import write_atomically
 from paritylab.report import words
 from paritylab.report.figures import panels
 from paritylab.report.formulas import typeset
-from paritylab.report.words import meanings
 from paritylab.untrusted import printable, read_json
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def _shown(row: Any, name: str) -> Row:
     full = checked_row(row, name)
     with _named(f"{name} ({row['id']}): its comparisons cannot be read"):
         lines = words.lines(full)
-    return {**full, "lines": lines, "note": words.note(full), "symbols": meanings(full)}
+    return {**full, "lines": lines, "note": words.note(full)}
 
 
 def write_report(

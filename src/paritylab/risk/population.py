@@ -73,8 +73,8 @@ ROUTES = (
     Route("half-sums", half_sums.risk, half_sums.in_loop, _has_pieces, once=36, loop=24, most=36),
     Route("enumeration", states.enumerated, states.in_loop, once=20, loop=14, most=26),
     Route("lattice", states.lattice, None, fits=_is_lattice),
-    Route("series", series.risk, series.in_loop, _has_pieces),
-    Route("series", numerical.risk, numerical.in_loop),
+    Route("Fourier series", series.risk, series.in_loop, _has_pieces),
+    Route("black box", numerical.risk, numerical.in_loop),
 )
 
 

@@ -94,7 +94,6 @@ def prop3(
 @claim(
     "ks-thm1",
     KS("Theorem 1 (Wies et al., Theorem 4); Section 3.1, end"),
-    certificates=("ks-thm1",),
     quick={"queries": 4, "sizes": (8, 10, 12, 14)},
     full={
         "cells": ((8, 4), (10, 4), (12, 8), (14, 8)),
