@@ -141,8 +141,8 @@ def correlate(
     total = math.comb(len(signs), size)
     if not total:
         return BestSubsets([], 0, True)
-    which, top, examined = moments(signs, labels), TopSubsets(keep), 0
-    blocks = _small_subsets(signs, which, size) if size <= 2 else _split(signs, which, size)
+    scoring, top, examined = moments(signs, labels), TopSubsets(keep), 0
+    blocks = _small_subsets(signs, scoring, size) if size <= 2 else _split(signs, scoring, size)
     for scores, members_at, count in blocks:
         top.offer(scores, members_at)
         examined += count
@@ -158,15 +158,15 @@ def correlate(
 Block = tuple[np.ndarray, Callable[[np.ndarray], np.ndarray], int]
 
 
-def _split(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
+def _split(signs: np.ndarray, scoring: Moments, size: int) -> Iterator[Block]:
     """Subsets of three columns or more, by their pivot: blocks of the sets below it and above."""
     n, below = len(signs), (size - 1) // 2
-    above, most = size - 1 - below, max(1, SIDE // signs.shape[1])
-    signs_of_parts = [signs[:, rows] for rows, _ in which.parts]
-    for uppers in _ranges(0, math.comb(n - below - 1, above), most):
+    above, length = size - 1 - below, max(1, SIDE // signs.shape[1])
+    signs_of_parts = [signs[:, rows] for rows, _ in scoring.parts]
+    for uppers in _ranges(0, math.comb(n - below - 1, above), length):
         sets = n - 1 - colex(np.arange(*uppers), above)
         upper_parts = [products(columns, sets) for columns in signs_of_parts]
-        for lowers in _ranges(0, math.comb(n - above - 1, below), most):
+        for lowers in _ranges(0, math.comb(n - above - 1, below), length):
             lower_parts = [
                 products(columns, colex(np.arange(*lowers), below)) for columns in signs_of_parts
             ]
@@ -181,14 +181,14 @@ def _split(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
                     low = slice(row[0] - lowers[0], row[1] - lowers[0])
                     weighted = [
                         part[low] * (weights * signs[pivot, rows])
-                        for part, (rows, weights) in zip(lower_parts, which.parts, strict=True)
+                        for part, (rows, weights) in zip(lower_parts, scoring.parts, strict=True)
                     ]
                     for column in _ranges(uppers[0], right, width):
                         high = slice(column[0] - uppers[0], column[1] - uppers[0])
                         sums = [a @ b[high].T for a, b in zip(weighted, upper_parts, strict=True)]
                         corner = row[0], column[0], column[1] - column[0]
                         members_at = partial(_members_at, corner, pivot, n, below, above)
-                        yield which.score(sums), members_at, sums[0].size
+                        yield scoring.score(sums), members_at, sums[0].size
 
 
 def _ranges(start: int, stop: int, length: int) -> list[tuple[int, int]]:
@@ -204,14 +204,14 @@ def _members_at(
     return np.concatenate([lows, np.full((len(at), 1), pivot), n - 1 - highs], axis=1)
 
 
-def _small_subsets(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
+def _small_subsets(signs: np.ndarray, scoring: Moments, size: int) -> Iterator[Block]:
     """Single columns, and pairs in tiles, each pair once by its triangle."""
     n = len(signs)
-    parts = [(signs[:, rows], weights) for rows, weights in which.parts]
+    parts = [(signs[:, rows], weights) for rows, weights in scoring.parts]
     if size == 1:
         ones = np.ones((1, signs.shape[1]), np.int8)
         sums = [weighted_product(ones[:, : len(w)], x, w) for x, w in parts]
-        yield which.score(sums), lambda at: at[:, None], n
+        yield scoring.score(sums), lambda at: at[:, None], n
         return
     width = min(n, TILE_WIDTH)
     work = TILE_WORK // (2 * width * signs.shape[1])
@@ -220,7 +220,7 @@ def _small_subsets(signs: np.ndarray, which: Moments, size: int) -> Iterator[Blo
         for left in range(top, n, width):
             rows, columns = np.arange(top, min(top + height, n)), slice(left, left + width)
             sums = [weighted_product(x[top : top + height], x[columns], w) for x, w in parts]
-            scores = which.score(sums)
+            scores = scoring.score(sums)
             first = left + np.arange(scores.shape[1])
             pairs = first > rows[:, None]
             scores[~pairs] = -1.0

@@ -38,10 +38,12 @@ def noiseless_elimination(task: Task) -> Candidates:
     if solutions is None:
         return Candidates([], (step,))
     sparsest, _ = sparsest_member(solutions.solutions[0], solutions.basis)
-    # Others that are about as sparse are one relation of the columns away.
-    others = solutions.basis ^ sparsest
-    others = others[others[:, :-1].sum(axis=1, dtype=np.int64).argsort(kind="stable")[:50]]
-    subsets = [table.columns_of(np.flatnonzero(row[:-1])) for row in (sparsest, *others)]
+    # Alternatives that are about as sparse are one relation of the columns away.
+    alternatives = solutions.basis ^ sparsest
+    order = alternatives[:, :-1].sum(axis=1, dtype=np.int64).argsort(kind="stable")
+    subsets = [
+        table.columns_of(np.flatnonzero(row[:-1])) for row in (sparsest, *alternatives[order[:50]])
+    ]
     return Candidates([s for s in subsets if s and task.k in (None, len(s))], (step,))
 
 

@@ -90,9 +90,9 @@ class LabelledRows:
     def _twins(self) -> dict[int, Twins]:
         """Every distinct column with those that are equal or opposite to it."""
         # Complemented where the first row is 1, opposites become equal, and constants zero.
-        complement = (self._packed[:, :1] & np.uint64(1)).astype(bool)
+        complement = (self._words[:, :1] & np.uint64(1)).astype(bool)
         all_ones = pack_bits(np.ones((1, self.rows), np.uint8))
-        normal = np.where(complement, self._packed ^ all_ones, self._packed)
+        normal = np.where(complement, self._words ^ all_ones, self._words)
         keys = np.ascontiguousarray(normal).view(f"V{8 * normal.shape[1]}").ravel()
         varying = np.flatnonzero(normal.any(axis=1))
         if not len(varying):
@@ -102,9 +102,9 @@ class LabelledRows:
         starts = np.flatnonzero(np.diff(group[order], prepend=-1))
         twins = {}
         for members in np.split(varying[order], starts[1:]):
-            head, others = members[0], members[1:]
-            equal = complement[others, 0] == complement[head, 0]
-            twins[int(head)] = Twins(tuple(others[equal].tolist()), tuple(others[~equal].tolist()))
+            head, copies = members[0], members[1:]
+            equal = complement[copies, 0] == complement[head, 0]
+            twins[int(head)] = Twins(tuple(copies[equal].tolist()), tuple(copies[~equal].tolist()))
         return twins
 
     @cached_property
@@ -118,10 +118,10 @@ class LabelledRows:
     @cached_property
     def packed_columns(self) -> np.ndarray:
         """Distinct columns as packed bits, (distinct, words)."""
-        return self._packed if self.distinct == self.n else self._packed[self.distinct_columns]
+        return self._words if self.distinct == self.n else self._words[self.distinct_columns]
 
     @cached_property
-    def _packed(self) -> np.ndarray:
+    def _words(self) -> np.ndarray:
         """All columns as packed bits, (n, words): one bit per cell."""
         packed = np.zeros((self.n, -(-self.rows // 64) * 8), np.uint8)
         # Few rows at a time, transposed while they are in the processor's cache: packing down the
@@ -155,7 +155,7 @@ class LabelledRows:
 
     def packed_parity(self, subset: Iterable[int]) -> np.ndarray:
         """The exclusive or of some columns as packed bits, (words,)."""
-        words: np.ndarray = np.bitwise_xor.reduce(self._packed[list(subset)], axis=0, initial=0)
+        words: np.ndarray = np.bitwise_xor.reduce(self._words[list(subset)], axis=0, initial=0)
         return words
 
 

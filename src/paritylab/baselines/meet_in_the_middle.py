@@ -28,8 +28,8 @@ def meeting(task: Task) -> Candidates:
         return fitting_by_size(task, [task.k])
     sizes = supportable_sizes(task)
     # One size beyond what the rows could support is searched, so that its fits can be listed.
-    beyond = min(len(sizes) + 1, task.table.distinct)
-    return fitting_by_size(task, range(1, beyond + 1), stop_at_any=True)
+    largest = min(len(sizes) + 1, task.table.distinct)
+    return fitting_by_size(task, range(1, largest + 1), stop_at_any=True)
 
 
 def fitting_by_size(

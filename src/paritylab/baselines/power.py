@@ -181,14 +181,14 @@ def least_overlaps(rows: int, ones: int, minus: np.ndarray, level: float) -> np.
 
     minus: rows labelled -1, several. It is rows + 1 where no overlap is significant.
     """
-    most = np.minimum(ones, minus)
-    low, high = ones * minus // rows, most + 1
+    upper = np.minimum(ones, minus)
+    low, high = ones * minus // rows, upper + 1
     while (high - low > 1).any():
         middle = (low + high) // 2
         above, _ = log_overlap_tails(rows, minus, ones, middle)
         significant = above + math.log(2) <= level
         low, high = np.where(significant, low, middle), np.where(significant, middle, high)
-    return np.where(high <= most, high, rows + 1)
+    return np.where(high <= upper, high, rows + 1)
 
 
 def _probable_counts(trials: int, chance: float) -> np.ndarray:

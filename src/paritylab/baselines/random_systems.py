@@ -98,7 +98,7 @@ def restarts(task: Task, seconds: float = math.inf) -> Candidates:
     return Candidates([s for s in subsets if task.k in (None, len(s))], (step,))
 
 
-def _repeat(task: Task, draw: Draw, limit: int, seconds: float, what: str) -> tuple[Subsets, int]:
+def _repeat(task: Task, draw: Draw, limit: int, seconds: float, unit: str) -> tuple[Subsets, int]:
     """Draws until a set is supported, `limit` trials were made or the time is up.
 
     Returns the sets, as column numbers of the table, and the number of trials.
@@ -108,7 +108,7 @@ def _repeat(task: Task, draw: Draw, limit: int, seconds: float, what: str) -> tu
         sets, count = draw()
         trials += count
         subsets += [task.table.columns_of(subset) for subset in sets]
-        task.report(min(1.0, trials / limit), f"random {what}: {trials:,} trials")
+        task.report(min(1.0, trials / limit), f"random {unit}: {trials:,} trials")
         if task.best_supported(subsets) is not None:
             break
     return subsets, trials

@@ -46,7 +46,7 @@ def log_overlap_tails(rows: int, first: Any, second: int, overlap: Any) -> tuple
     >>> round(math.exp(above) * 252, 9)
     1.0
     """
-    first, overlap = (np.asarray(each, np.int64)[..., None] for each in (first, overlap))
+    first, overlap = (np.asarray(count, np.int64)[..., None] for count in (first, overlap))
     low, high = np.maximum(0, first + second - rows), np.minimum(first, second)
     upwards = overlap >= (first + 1) * (second + 1) // (rows + 2)
     at = overlap + np.where(upwards, 1, -1) * np.arange(min(rows, 3 * math.isqrt(rows) + 9) + 1)
