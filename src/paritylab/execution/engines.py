@@ -260,13 +260,22 @@ class _DaskPool:
                 self._local.close(timeout=PATIENCE)
 
 
+#: dask's settings of a local cluster. What its worker processes, which are ours, would say of each
+#: other's deaths, the engine says in one line.
+_LOCAL = {
+    "distributed.scheduler.allowed-failures": FORGIVEN,
+    "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
+    "distributed.nanny.pre-spawn-environ.DASK_LOGGING__ASYNCIO": "critical",
+}
+
+
 def _local_cluster(jobs: int) -> Any:
     """A scheduler and its workers on loopback."""
     import dask
     from distributed import LocalCluster
 
     try:
-        with dask.config.set({"distributed.scheduler.allowed-failures": FORGIVEN}):
+        with dask.config.set(_LOCAL):
             return LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
