@@ -8,8 +8,6 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from paritylab.cli.compiled import compile_quickly
-
 # Nothing is stored in the data folder of whoever runs the tests.
 os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="paritylab-data-")
 atexit.register(shutil.rmtree, os.environ["XDG_DATA_HOME"], ignore_errors=True)
@@ -19,7 +17,6 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
 # Most of a test is compiling: more than half of it is saved by compiling less well.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-compile_quickly()
 
 import jax  # noqa: E402
 import pytest  # noqa: E402

@@ -1,6 +1,8 @@
 """Engines: the same results from each, and nothing lost or left behind when something breaks."""
 
+import logging
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -170,3 +172,22 @@ def test_a_lost_scheduler_is_one_line(scheduler):
     scheduler.close()
     with pytest.raises(ClusterError, match="was lost; finished work is saved, run the same"):
         list(results)
+
+
+def test_a_callers_loggers_and_environment_are_left_alone():
+    import distributed  # noqa: F401  whose import sets its own levels
+
+    names = ("distributed", "distributed.worker", "tornado.application", "asyncio")
+
+    def state():
+        return [logging.getLogger(name).level for name in names], {
+            k: v for k, v in os.environ.items() if k.startswith("DASK_LOGGING")
+        }
+
+    before = state()
+    levels = []
+    for done in cluster("local", 1)(abs, [-1]):
+        levels.append(state()[0])
+        assert done.value == 1
+    assert levels == [before[0]]
+    assert state() == before

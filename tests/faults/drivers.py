@@ -16,6 +16,7 @@ from unittest import mock
 
 from tests.faults import work
 
+from paritylab.cli.sweep import quiet_dask
 from paritylab.execution import engines
 from paritylab.execution.store import Store
 from paritylab.sweep import runner
@@ -119,6 +120,7 @@ def drive(plan: Plan) -> int:
         "processes": lambda: engines.processes(2),
         "dask": lambda: engines.cluster("local", 2),
     }[plan.engine]()
+    quiet_dask()  # as the command does in its process
     try:
         with Store(plan.store) as store:
             runner.run_sweep(plan.specs(), store, engine=engine, on_block=note)

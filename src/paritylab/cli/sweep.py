@@ -108,11 +108,16 @@ def _chosen_engine(name: EngineName, cluster: str, tasks: int) -> "Engine":
     if name == "serial":
         return engines.serial()
     if name == "dask":
-        # The engine says itself, in one line, which workers died and which connections were lost.
-        for library in ("distributed", "tornado.application", "asyncio"):
-            logging.getLogger(library).setLevel(logging.CRITICAL)
+        quiet_dask()
     jobs = engines.usual_jobs(tasks)
     return engines.processes(jobs) if name == "processes" else engines.cluster(cluster, jobs)
+
+
+def quiet_dask() -> None:
+    """Leave it to the engine to say, in one line, which workers died and which connections were
+    lost. For a process that is this command's own: the engine leaves a caller's loggers alone."""
+    for library in ("distributed", "tornado.application", "asyncio"):
+        logging.getLogger(library).setLevel(logging.CRITICAL)
 
 
 def _say_what_would_run(specs: list["Spec"], store: Path) -> int:

@@ -216,6 +216,7 @@ class _DaskPool:
     def __init__(self, where: str, jobs: int) -> None:
         from distributed import Client, KilledWorker
 
+        self._environment = {name: os.environ.get(name) for name in _WORKERS}
         self._local, self._where = _local_cluster(jobs) if where == "local" else None, where
         try:
             self._client = Client(self._local or where, timeout=PATIENCE, set_as_default=False)
@@ -258,6 +259,20 @@ class _DaskPool:
                     os.kill(nanny.pid, signal.SIGKILL)
             with contextlib.suppress(Exception):
                 self._local.close(timeout=PATIENCE)
+        for name, value in self._environment.items():  # dask sets them here to hand them on
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+#: Variables of a local cluster's worker processes, which are ours: what they would say of each
+#: other's deaths, the engine says in one line.
+_WORKERS = {"DASK_LOGGING__DISTRIBUTED": "critical", "DASK_LOGGING__ASYNCIO": "critical"}
+#: dask's settings of a local cluster.
+_LOCAL = {
+    "distributed.scheduler.allowed-failures": FORGIVEN,
+    **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in _WORKERS.items()},
+}
 
 
 def _local_cluster(jobs: int) -> Any:
@@ -266,7 +281,7 @@ def _local_cluster(jobs: int) -> Any:
     from distributed import LocalCluster
 
     try:
-        with dask.config.set({"distributed.scheduler.allowed-failures": FORGIVEN}):
+        with dask.config.set(_LOCAL):
             return LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
