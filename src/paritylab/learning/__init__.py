@@ -14,6 +14,7 @@ from paritylab.learning.chain.wide import (
 )
 from paritylab.learning.contract import (
     LEARNERS as LEARNERS,
+    BaseLearner as BaseLearner,
     Learner as Learner,
     Trained as Trained,
     register_learner as register_learner,
