@@ -63,6 +63,7 @@ from paritylab.problem import (
     random_parities as random_parities,
     random_tree as random_tree,
     random_trees as random_trees,
+    register_loss as register_loss,
     sample as sample,
     signs_from_bits as signs_from_bits,
 )

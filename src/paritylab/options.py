@@ -94,7 +94,7 @@ class Option(NamedTuple):
     def may_be(self) -> str:
         """What the setting accepts, in words.
 
-        >>> Option(int, "Rows.", (Ge(1),), optional=True).may_be
+        >>> Option(int, "Rows.", (Bound("≥", 1),), optional=True).may_be
         'a whole number ≥ 1 or none'
         """
         words = [f"`{choice}`" for choice in self.choices] + ([self.own] if self.own else [])

@@ -115,6 +115,9 @@ GRIDS = [
     ("\nk = 2", "\nk = 2\nsamples = 0", "samples must be at least 1"),
     ("\nk = 2", "\nk = 2\n[settings]\ntau = -1.0", "tau must be positive"),
     ("\nk = 2", '\nk = 2\n[settings]\ntua = "1/n"', "did you mean 'tau'"),
+    ("\nk = 2", "\nk = 2\n[settings]\nk = 3", "k=3 contradicts the problem's k=2"),
+    ("\nk = 2", "\nsubset = [1, 7]", "positions from 0 to 5, as n=6"),
+    ("\nk = 2", '\nk = 2\n[settings]\nloss = "none.py:f"', "no parts file"),
 ]
 
 

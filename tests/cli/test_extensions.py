@@ -25,7 +25,7 @@ from annotated_doc import Doc
 from annotated_types import Ge, Interval
 
 from paritylab.learning import {data}, Trained, register_learner
-from paritylab.problem.losses import register_loss
+from paritylab import register_loss
 
 
 @register_loss("logistic")

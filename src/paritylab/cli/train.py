@@ -33,7 +33,7 @@ COMMON = {
 DEFAULTS: dict[str, Any] = {"n": 12, "k": 2, "runs": 100, "seed": 0}
 #: The problem's `fresh` has a name of its own here: `--fresh` runs again what is kept.
 _FRESH_ROWS = "fresh-rows"
-_TYPES: dict[type, click.ParamType] = {int: click.INT, float: click.FLOAT, str: click.STRING}
+_TYPES: dict[type, "click.ParamType[Any]"] = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
 class Learners(click.Group):

@@ -19,6 +19,7 @@ from paritylab.learning.classical_solvers import (
 )
 from paritylab.learning.contract import (
     LEARNERS as LEARNERS,
+    BaseLearner as BaseLearner,
     Learner as Learner,
     Trained as Trained,
     register_learner as register_learner,

@@ -142,7 +142,10 @@ M_co = TypeVar("M_co", bound=Model, covariant=True)
 
 
 class Learner(Protocol[D_contra, M_co]):
-    """What `learn` needs of a learner of data D that trains models M."""
+    """What `learn` needs of a learner of data D that trains models M.
+
+    All else that is known of one has a default: see `BaseLearner`.
+    """
 
     @property
     def takes(self) -> tuple[type[Data], ...]:
