@@ -236,8 +236,7 @@ def pages() -> dict[Path, str]:
     made[HERE / "claims" / "README.md"] = from_template("claims.md", claims=claims.values())
     made[HERE / "api.md"] = reference.index(linked=False)
     made[HERE / "settings.md"] = settings_page()
-    for name in ("findings.md", "neighbours.md", "paper.md"):
-        made[HERE / name] = numbered.page(name, rows)
+    made[HERE / "paper.md"] = numbered.page("paper.md", rows)
     made[ROOT / "README.md"] = numbered.page("README.md", rows, "docs/claims")
     made[HERE / "package.md"] = package_page(made[ROOT / "README.md"])
     made[ROOT / "CITATION.cff"] = citation()

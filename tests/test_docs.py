@@ -86,7 +86,7 @@ def test_every_correction_has_its_erratum_and_every_erratum_its_claim(build):
 
 def test_a_headline_for_another_verdict_is_refused(build):
     rows = {id: dict(row) for id, row in build.kept_rows().items()}
-    id, status, _ = build.numbered.HEADLINES[0]
+    id, status = build.numbered.HEADLINES[0][:2]
     rows[id]["status"] = "undecided"
     with pytest.raises(ValueError, match=f"words on {id} are for {status}"):
         build.numbered.Numbers(rows, "claims").headlines()

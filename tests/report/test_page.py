@@ -142,3 +142,20 @@ def test_the_page_says_when_at_which_commit_and_how_long(page):
     assert "total time of the claims 3 min" in text
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", occasion()["date"])
     assert re.fullmatch(r"[0-9a-f]{7,}(-dirty)?", occasion().get("commit", "0000000"))
+
+
+def headline_row(**change):
+    rate = {"value": 1.0, "low": 0.76, "high": 1.0, "runs": 12, "successes": 12}
+    asked = {"side": "at least", "bound": 0.7, "role": "printed", "passed": True}
+    shown = [{"label": "runs solved after one step, n = 128", "value": rate, **asked}]
+    return row(**{"id": "ks-thm5", "status": "holds", "comparisons": shown, **change})
+
+
+def test_the_page_opens_with_the_findings_that_its_rows_bear_out(page):
+    text = page(row(), headline_row())
+    assert text.index('aria-label="What was found"') < text.index('class="map"')
+    assert "Runs that are right after that step: 12 of 12 (n = 128)." in text
+    other = page(headline_row(comparisons=[], finding="Half of them."))
+    assert re.search("in a single gradient step.*</strong> Half of them.", other)
+    for none in (page(row()), page(headline_row(status="refuted"))):
+        assert "What was found" not in none

@@ -20,6 +20,7 @@ from paritylab.colours import themes_css
 from paritylab.files import write_atomically
 from paritylab.report import words
 from paritylab.report.figures import panels
+from paritylab.report.findings import findings
 from paritylab.report.formulas import typeset
 from paritylab.untrusted import printable, read_json
 
@@ -118,6 +119,7 @@ def _render(rows: list[Row], phases: "Sequence[PhaseDiagram]") -> str:
         script=(_TEMPLATES / "page.js").read_text(encoding="utf-8"),
         style=themes_css() + (_TEMPLATES / "page.css").read_text(encoding="utf-8"),
         cards=[{**row, "pictures": _pictures(row), "command": _command(row)} for row in rows],
+        findings=findings(rows),
         by_id={row["id"]: row for row in rows},
         papers=papers,
         in_order=in_order,
