@@ -105,9 +105,9 @@ bench-gpu: setup ## the same on an accelerator
 # Needs uv; run after a change to the requirements in pyproject.toml.
 lock: ## the two locks, from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --group pyproject.toml:dev pyproject.toml xorfind/pyproject.toml --output-file requirements.lock
+	  --group pyproject.toml:dev pyproject.toml --output-file requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --constraint requirements.lock --extra docs pyproject.toml --output-file docs/requirements.lock
+	  --constraint requirements.lock --group pyproject.toml:docs pyproject.toml --output-file docs/requirements.lock
 
 clean: ## remove everything made here
 	rm -rf $(VENV) .paritylab $(ROCQ) report site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -36,8 +36,8 @@ SLOW = (
     r".*check --file",
     r".*(people|others).csv",  # the same as with table.csv
 )
-#: Pages that are made here: from claims, and README (docs/package.md) from its template.
-MADE_HERE = ("docs/claims", "docs/package.md", "docs/templates")
+#: Pages that are made here: from claims, and README from its template.
+MADE_HERE = ("docs/claims", "docs/templates")
 PAGES = [
     path
     for path in (

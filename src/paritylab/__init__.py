@@ -6,7 +6,7 @@ global state. They are listed once, in `__init__.pyi`, where type checkers read 
 
 from importlib.util import find_spec
 
-from paritylab.lazy import names_of_stub
+import lazy_loader
 
 if find_spec("xorfind") is None:
     raise ModuleNotFoundError(
@@ -15,4 +15,4 @@ if find_spec("xorfind") is None:
 
 __version__ = "0.4.0"
 
-__getattr__, __dir__ = names_of_stub(__name__, __file__, ("__version__",))
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -15,10 +15,8 @@ from paritylab.sweep.provenance import versions
 #: A module that each extra brings, and what it is for.
 EXTRAS = {
     "cluster": ("distributed", "sweeps on many machines"),
-    "data": ("pandas", "tables as data frames, Parquet"),
+    "data": ("pyarrow", "Parquet"),
     "proofs": ("flint", "paritylab prove"),
-    "docs": ("zensical", "make site"),
-    "bench": ("galois", "peers in benchmarks"),
     "cuda": ("jax_cuda12_plugin", "an NVIDIA accelerator"),
 }
 
