@@ -109,7 +109,7 @@ lock: ## the two locks, from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --group pyproject.toml:dev pyproject.toml --output-file requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --constraint requirements.lock --extra docs pyproject.toml --output-file docs/requirements.lock
+	  --constraint requirements.lock --group pyproject.toml:docs pyproject.toml --output-file docs/requirements.lock
 
 clean: ## remove everything made here
 	rm -rf $(VENV) $(ROCQ) report site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -23,15 +23,13 @@ from paritylab.claims.engine.running import what_is_proved
 from paritylab.claims.errata import ERRATA
 from paritylab.learning import LEARNERS
 from paritylab.options import PROBLEM, options_of
+from paritylab.proofs import files_of, provable
 from paritylab.report import words
 from paritylab.report.page import in_order
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 Row = dict[str, Any]
-PROOFS = ROOT / "src" / "paritylab" / "proofs"
-#: What every proof stands on.
-KERNEL = ("checker.py", "reading.py", "domain.py", "kernel.py", "pairs.py")
 #: So many inequalities of a proof are printed.
 STEPS_SHOWN = 12
 #: So many numbers that are not judged stand in the table itself.
@@ -172,15 +170,17 @@ def proofs_page(claims: dict[str, Claim]) -> str:
     """What `paritylab prove --json docs/proofs.json` found, a line and its inequalities each."""
     results = json.loads((HERE / "proofs.json").read_text())
     named = {id: claim for claim in claims.values() for id in claim.certificates}
-    length = {name: len((PROOFS / name).read_text().splitlines()) for name in KERNEL}
+    files = {path for id in provable() for path in files_of(id) if path.suffix == ".py"}
+    proofs = sorted(path for path in files if path.parent.name == "statements")
+    checker = sorted(files.difference(proofs))
+    length = {path.name: len(path.read_text().splitlines()) for path in checker}
     listed = ", ".join(f"`{name}` ({lines} lines)" for name, lines in length.items())
-    statements = [path for path in (PROOFS / "statements").glob("*.py") if path.stem != "__init__"]
     return from_template(
         "proofs.md",
         results=results,
         named=named,
         checker=listed,
-        longest=max(len(path.read_text().splitlines()) for path in statements),
+        longest=max(len(path.read_text().splitlines()) for path in proofs),
         proved=what_is_proved,
         shown=STEPS_SHOWN,
     )
@@ -238,15 +238,8 @@ def pages() -> dict[Path, str]:
     made[HERE / "settings.md"] = settings_page()
     made[HERE / "paper.md"] = numbered.page("paper.md", rows)
     made[ROOT / "README.md"] = numbered.page("README.md", rows, "docs/claims")
-    made[HERE / "package.md"] = package_page(made[ROOT / "README.md"])
     made[ROOT / "CITATION.cff"] = citation()
     return made | annotated.pages(HERE / "papers", claims, rows)
-
-
-def package_page(readme: str) -> str:
-    """README for a package page, which has none of our files: pictures go, links are words."""
-    text = re.sub(r"^!\[.*\n+", "", readme, flags=re.MULTILINE)
-    return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
 
 
 def citation() -> str:

@@ -16,7 +16,6 @@ README = (ROOT / "README.md").read_text()
 #: included; a module belongs to the longest name that fits.
 LIBRARY = (
     *(
-        "lazy",
         "checks",
         "precision",
         "files",

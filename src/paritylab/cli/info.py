@@ -15,9 +15,8 @@ from paritylab.files import user_folder
 #: A module that each extra brings, and what it is for.
 EXTRAS = {
     "cluster": ("distributed", "sweeps on many machines"),
-    "data": ("pandas", "tables as data frames, Parquet"),
+    "data": ("pyarrow", "Parquet"),
     "proofs": ("flint", "paritylab prove"),
-    "docs": ("zensical", "make site"),
     "cuda": ("jax_cuda12_plugin", "an NVIDIA accelerator"),
 }
 
