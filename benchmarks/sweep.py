@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tests.faults import drivers
 
-from paritylab.execution import engines
-from paritylab.sweep import Grid, Store, runner
+from paritylab.execution import Store, engines
+from paritylab.sweep import Grid, runner
 
 ENGINES = {
     "serial": engines.serial,

@@ -215,7 +215,8 @@ def test_what_no_machine_here_can_do_is_refused_before_it_starts(
 
 
 def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch):
-    from paritylab.sweep import Store, run_sweep
+    from paritylab.execution import Store
+    from paritylab.sweep import run_sweep
     from paritylab.sweep.named import NamedSweep
 
     problem = {"n": [2, 3], "k": [1, 2]}

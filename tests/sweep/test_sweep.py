@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from tests.cli.running import run
 
+from paritylab.execution import Store, StoreError
 from paritylab.execution.engines import processes
-from paritylab.sweep import Grid, Spec, Store, StoreError, grid_from_toml, rates, run_sweep
+from paritylab.sweep import Grid, Spec, grid_from_toml, rates, run_sweep
 from paritylab.sweep.blocks import plain_rows, run_spec
 from paritylab.sweep.runner import BlockError, Task, block_key, fingerprint, made_rows
 

@@ -63,8 +63,9 @@ def run(
     if cluster != "local" and engine != "dask":
         raise ValueError(f"--cluster {cluster} goes with --engine dask, got --engine {engine}")
     keep_compiled()
+    from paritylab.execution import Store
     from paritylab.report.phases import skipped_line
-    from paritylab.sweep import Store, learners_from_file, run_sweep
+    from paritylab.sweep import learners_from_file, run_sweep
     from paritylab.sweep.runner import BlockError, check_specs
 
     if file is not None:
@@ -121,7 +122,7 @@ def quiet_dask() -> None:
 
 
 def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
-    from paritylab.sweep import Store
+    from paritylab.execution import Store
     from paritylab.sweep.runner import block_key
 
     done = 0
@@ -150,7 +151,7 @@ def _specs(grids: list["Grid"]) -> list["Spec"]:
 
 def _cells(store: Path, grids: list["Grid"]) -> list["Cell"]:
     """The stored cells of these grids; all of them if there are none."""
-    from paritylab.sweep import Store
+    from paritylab.execution import Store
     from paritylab.sweep.cells import stored_cells
 
     if not store.is_file():  # reading makes none

@@ -1,4 +1,3 @@
-from ..execution.store import Store as Store, StoreError as StoreError
 from .blocks import learners_from_file as learners_from_file
 from .cells import rates as rates
 from .grid import Grid as Grid, Spec as Spec, grid_from_toml as grid_from_toml
