@@ -151,7 +151,7 @@ def table(lines: Sequence[words.Line]) -> str:
 
 def figure_file(row: Row) -> str:
     """The row's figure, marked with the numbers it was drawn from."""
-    from paritylab.report.figures import svg
+    from paritylab.figures import svg
 
     return f"{svg(row['series'])}\n<!-- {series_mark(row)} -->\n"
 

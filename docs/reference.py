@@ -23,10 +23,15 @@ _EXITS = (
 
 
 def rooms() -> dict[str, list[str]]:
-    """Public names by the room they come from, in the order of the alphabet."""
+    """Public names by the room they come from, in the order of the alphabet; those of a private
+    room have their home in the package itself."""
     stub = ast.parse(Path(paritylab.__file__).with_suffix(".pyi").read_text())
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    homes = {alias.name: f"paritylab.{node.module}" for node in imports for alias in node.names}
+    homes = {
+        alias.name: f"paritylab.{node.module}".split("._")[0]
+        for node in imports
+        for alias in node.names
+    }
     return {
         home: sorted((name for name in homes if homes[name] == home), key=str.lower)
         for home in sorted(set(homes.values()))

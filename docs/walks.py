@@ -14,10 +14,11 @@ from paritylab.report import write_report
 
 PACKAGE = Path(paritylab.__file__).parent
 #: The laboratory's rooms in the order of their imports: each imports only from rooms before it.
-ROOMS = ("problem", "baselines", "models", "theory", "risk", "learning", "sweep")
+ROOMS = ("_support", "options.py", "statistics", "figures", "problem", "baselines", "models")
+ROOMS += ("theory", "risk", "learning", "experiments", "execution", "sweep")
 ROOMS += ("proofs", "claims", "report", "cli")
 #: Files that every call passes and that explain nothing.
-PASSING = ("__init__.py", "shapes.py")
+PASSING = ("__init__.py", "padding.py")
 
 
 def rooms(package: Path) -> list[str]:
@@ -28,7 +29,7 @@ def rooms(package: Path) -> list[str]:
         if (each / "__init__.py").is_file() or (each.suffix == ".py" and each.stem[0] != "_")
     ]
     order = {name: at for at, name in enumerate(ROOMS)}
-    found.sort(key=lambda each: (each.is_dir(), order.get(each.name, 0), each.name))
+    found.sort(key=lambda each: (order.get(each.name, len(order)), each.name))
     return [f"  {each.name + '/' * each.is_dir():<14}{first_line(each)}" for each in found]
 
 

@@ -1,5 +1,8 @@
 """Public names of paritylab; `__init__.py` loads them from here on first use."""
 
+from ._support.precision import (
+    float64 as float64,
+)
 from .claims import (
     HG1 as HG1,
     HG2 as HG2,
@@ -51,9 +54,6 @@ from .models import (
     PiecewiseLinear as PiecewiseLinear,
     Zigzag as Zigzag,
     parity_transformer as parity_transformer,
-)
-from .precision import (
-    float64 as float64,
 )
 from .problem import (
     Junta as Junta,

@@ -21,7 +21,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 from annotated_doc import Doc
 from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt
 
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
 
 #: How a bound is said and when a number keeps it, by its sign.
 _SIGNS = {

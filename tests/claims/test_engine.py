@@ -11,8 +11,6 @@ from paritylab.claims import (
     HG1,
     OURS,
     Effort,
-    Line,
-    Lines,
     Source,
     Trial,
     at_least,
@@ -27,6 +25,7 @@ from paritylab.claims import (
 )
 from paritylab.claims.engine.verdict import ROW
 from paritylab.execution.store import Store
+from paritylab.figures import Line, Lines
 from paritylab.statistics import Rate
 
 CONTRACT_KEYS = (

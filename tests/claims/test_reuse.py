@@ -80,7 +80,7 @@ def test_an_edit_changes_the_keys_of_what_rests_on_it_and_no_others(tmp_path):
     shared = changed("claims/lab/transformers.py", sentence)
     assert shared == claims_of("lab.transformers", "lab.unknown_parents")
     assert changed("cli/check.py", sentence) == changed("report/words.py", sentence) == set()
-    for name in ("learning/runs.py", "claims/engine/rule.py", "claims/half_points.py"):
+    for name in ("learning/runs.py", "claims/engine/rule.py", "statistics/thresholds.py"):
         assert changed(name, sentence) == set(recorded())
     assert changed("proofs/certificates/hg1-floor.json", " ") == set(recorded())
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from paritylab._support.output_files import check_folder, write_atomically
 from paritylab.cli import main
-from paritylab.files import check_folder, write_atomically
 
 
 def test_an_output_is_replaced_in_whole_or_not_at_all(elsewhere, monkeypatch):
@@ -32,7 +32,7 @@ def test_standard_output_is_written_to_by_its_name(elsewhere):
     """/dev/stdout of a redirected command is a link to a file, which must not be replaced."""
     code = """
 from pathlib import Path
-from paritylab.files import check_target, write_atomically
+from paritylab._support.output_files import check_target, write_atomically
 check_target(Path("/dev/stdout"), "--json")
 write_atomically(Path("/dev/stdout"), "after")
 """

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from tests.learning.cases import CASES
 
+from paritylab._support.user_functions import is_fixed
 from paritylab.cli.catalogue import FILE, as_text, catalogue, described_learners
 from paritylab.learning import (
     LEARNERS,
@@ -27,7 +28,6 @@ from paritylab.learning import (
 )
 from paritylab.learning.contract import learner_name
 from paritylab.options import options_of
-from paritylab.precision import is_fixed
 from paritylab.problem import Parity, ParityTree, random_parities
 from paritylab.risk import enumerated_risk
 

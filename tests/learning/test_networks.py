@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import (
     AllInputs,
     FeedForwardNet,
@@ -34,7 +35,6 @@ from paritylab.learning.runs import run_keys
 from paritylab.models import FrozenHeads, parity_network
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.recurrent import Recurrent, reader_inputs
-from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, random_parities
 from paritylab.risk.objective import target_of
 from paritylab.risk.rows import draw_rows

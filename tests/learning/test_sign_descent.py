@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from jaxtyping import Float
 
+from paritylab._support.precision import float64
 from paritylab.learning import Population, SignDescent, learn
 from paritylab.learning.shallow_nets import power_risk
 from paritylab.models.feedforward import FeedForward
-from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities
 from paritylab.risk.objective import target_of
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.risk.exactness import SHAPES, Hard, K
 
+from paritylab._support.precision import float64
 from paritylab.models import HeadAttention, WeightedReadout, Zigzag
-from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk import enumerated_gradient, population_gradient, population_risk, sampled_risk

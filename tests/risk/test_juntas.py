@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.models import Cosine, PiecewiseLinear, WeightedReadout
-from paritylab.precision import float64
 from paritylab.problem import LOSSES, Junta, random_junta
 from paritylab.risk import (
     enumerated_gradient,

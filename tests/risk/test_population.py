@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.models import HeadAttention, WeightedReadout, Zigzag, as_readout
-from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits, random_junta, random_parity
 from paritylab.problem.losses import LOSSES
 from paritylab.risk import (

@@ -9,10 +9,9 @@ import pytest
 from matplotlib.contour import ContourSet
 from tests.cli.running import run
 
-from paritylab.charts import draw
+from paritylab.figures import draw, svg
 from paritylab.problem import Junta
 from paritylab.report import write_report
-from paritylab.report.figures import svg
 from paritylab.report.phases import phase_figure, stored_phases, usual_layout
 from paritylab.statistics import Rate
 from paritylab.sweep import Spec

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paritylab._support.checks import shortened
 from paritylab.baselines.gf2 import pack_bits, unpack_bits
-from paritylab.checks import shortened
 
 #: Rows packed at a time, a multiple of 8.
 ROWS_PER_BLOCK = 512

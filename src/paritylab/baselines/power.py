@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr, ndtri, ndtri_exp
 
+from paritylab._support.checks import whole
 from paritylab.baselines.significance import log_choose, log_family, log_overlap_tails
-from paritylab.checks import whole
 
 #: Columns beyond which counts of subsets lose their meaning.
 MOST_BITS = 2**31 - 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from paritylab._support.checks import shortened, whole
 from paritylab.baselines.answer import Answer, Step, Stop
 from paritylab.baselines.auto import auto
 from paritylab.baselines.elimination import elimination
@@ -17,7 +18,6 @@ from paritylab.baselines.random_systems import restarts
 from paritylab.baselines.selection import answer_from
 from paritylab.baselines.task import Candidates, Task
 from paritylab.baselines.walsh import walsh
-from paritylab.checks import shortened, whole
 
 #: Each searches for a task's parity and returns candidates.
 SOLVERS: dict[str, Callable[[Task], Candidates]] = {

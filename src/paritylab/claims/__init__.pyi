@@ -1,13 +1,5 @@
 """Names of paritylab.claims; `__init__.py` loads them from here on first use."""
 
-from .engine.figures import (
-    Bars as Bars,
-    Heatmap as Heatmap,
-    Line as Line,
-    Lines as Lines,
-    Mark as Mark,
-    SideBySide as SideBySide,
-)
 from .engine.registry import (
     Claim as Claim,
     claim as claim,
@@ -17,12 +9,10 @@ from .engine.registry import (
 from .engine.rule import (
     Comparison as Comparison,
     Decision as Decision,
-    Estimate as Estimate,
     at_least as at_least,
     at_most as at_most,
     control as control,
     decide as decide,
-    difference as difference,
     finding as finding,
     instead as instead,
     note as note,

@@ -12,8 +12,8 @@ from typing import NoReturn
 import typer
 
 from paritylab import __version__
+from paritylab._support.safe_io import printable
 from paritylab.cli import check, claims, console, info, live, prove, spelling, sweep, train
-from paritylab.untrusted import printable
 
 #: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 4 an internal
 #: error or a failed claim, 130 interrupted with finished work saved.

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paritylab.files import write_atomically
+from paritylab._support.output_files import write_atomically
 from paritylab.options import Bound, Option
 
 #: Next to the code, so that an installed package has it too.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paritylab._support.output_files import check_folder
 from paritylab.cli import console
 from paritylab.cli.claims import chosen_ids, show_statement, show_verdict
 from paritylab.cli.compiled import keep_compiled
@@ -21,7 +22,6 @@ from paritylab.cli.options import (
     check_outputs,
     store_path,
 )
-from paritylab.files import check_folder
 
 if TYPE_CHECKING:
     from paritylab.claims import Claim, Verdict

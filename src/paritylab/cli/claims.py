@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from paritylab._support.output_files import check_target, write_atomically
 from paritylab.cli import console
 from paritylab.cli.options import (
     JsonFile,
@@ -13,7 +14,6 @@ from paritylab.cli.options import (
     check_outputs,
     store_path,
 )
-from paritylab.files import check_target, write_atomically
 from paritylab.options import check_ids
 
 Row = dict[str, Any]

@@ -2,7 +2,7 @@
 
 import os
 
-from paritylab.files import user_folder
+from paritylab._support.user_folders import user_folder
 
 
 def keep_compiled() -> None:

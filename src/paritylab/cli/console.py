@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from paritylab._support.output_files import write_atomically
+from paritylab._support.safe_io import printable
 from paritylab.cli.spelling import spelled
-from paritylab.files import write_atomically
-from paritylab.untrusted import printable
 
 if TYPE_CHECKING:
     import rich.progress

@@ -8,9 +8,9 @@ from pathlib import Path
 import typer
 
 from paritylab import __version__
+from paritylab._support.user_folders import user_folder
 from paritylab.cli.options import store_path
 from paritylab.execution.provenance import versions
-from paritylab.files import user_folder
 
 #: A module that each extra brings, and what it is for.
 EXTRAS = {

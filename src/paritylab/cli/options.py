@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from paritylab._support.output_files import check_folder, check_target
+from paritylab._support.user_folders import user_folder
 from paritylab.cli import console
-from paritylab.files import check_folder, check_target, user_folder
 
 # typing.Literal, not the enums of paritylab.claims: --help must not import them.
 EffortName = Literal["quick", "default", "full"]

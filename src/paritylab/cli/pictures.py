@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.charts import Series
-from paritylab.claims.engine.figures import Heatmap
+from paritylab._support.precision import float64
+from paritylab.figures import Heatmap, Series, save_figure
 from paritylab.learning import Runs
 from paritylab.learning.contract import fact
 from paritylab.learning.runs import course
-from paritylab.precision import float64
 from paritylab.problem import ParityTree
-from paritylab.report.figures import save_figure
 
 #: Positions of a map and numbers of a list that are shown at most.
 POSITIONS, SHORT = 600, 20

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from paritylab._support.output_files import write_atomically
 from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
 from paritylab.cli.options import FAILED, EffortName, StoreFile, check_outputs, store_path
-from paritylab.files import write_atomically
 
 if TYPE_CHECKING:
     from paritylab.execution.engines import Engine
@@ -190,7 +190,7 @@ def plot(
     if figure is None:
         raise ValueError("say where to: --figure FILE")
     check_outputs(figure=figure)
-    from paritylab.report.figures import figure_format, save_figure
+    from paritylab.figures import figure_format, save_figure
     from paritylab.report.phases import caption_of, phase_figure, usual_layout
     from paritylab.sweep.named import NAMED, named_sweep
 
@@ -235,7 +235,7 @@ def export(
 
 def _as_csv(columns: dict[str, list[Any]]) -> bytes:
     """A store may come from elsewhere: its text must not run as a formula of a spreadsheet."""
-    from paritylab.untrusted import printable, spreadsheet_safe
+    from paritylab._support.safe_io import printable, spreadsheet_safe
 
     def cell(value: Any) -> Any:
         return spreadsheet_safe(printable(value)) if isinstance(value, str) else value

@@ -177,7 +177,7 @@ def _train(entry: Entry, values: dict[str, Any]) -> None:
     check_value("--runs", runs, COMMON["runs"])
     keep_compiled()
     from paritylab.cli import pictures
-    from paritylab.report.figures import figure_format
+    from paritylab.figures import figure_format
 
     figure, save = (Path(values[each]) if each in values else None for each in ("figure", "save"))
     check_outputs(figure=figure, save=save)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from paritylab.untrusted import printable
+from paritylab._support.safe_io import printable
 
 #: Both numbers are in the file's header; the second ("PLab") tells a store from any other sqlite
 #: file.

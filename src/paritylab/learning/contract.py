@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, PyTree
 
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
 from paritylab.learning.data import AllInputs, Data, Fresh, Population, Target, Unknown
 from paritylab.models.attention import ATTENTION as ATTENTION_KINDS, Kind as AttentionKind
 from paritylab.models.links import LINKS, AbstractLink

@@ -16,11 +16,11 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.contract import LossPart, OptimiserPart
 from paritylab.learning.data import Data, Fresh, Rows, Sample, are_uniform, functions_of
 from paritylab.models.protocol import Model, with_parameters
 from paritylab.options import Choice
-from paritylab.precision import AnyArray, float64
 from paritylab.problem import Loss, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, stacked_targets

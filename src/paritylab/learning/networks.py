@@ -20,6 +20,7 @@ from annotated_doc import Doc
 from annotated_types import Ge, Gt
 from jaxtyping import Array, PyTree
 
+from paritylab._support.precision import float64
 from paritylab.learning.contract import (
     LOSS,
     BaseLearner,
@@ -64,7 +65,6 @@ from paritylab.models.protocol import (
 )
 from paritylab.models.recurrent import BitReader, Recurrent, reader_inputs
 from paritylab.options import Choice
-from paritylab.precision import float64
 from paritylab.problem import as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays

@@ -18,8 +18,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.charts import Series, paint, styled
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
+from paritylab._support.user_functions import one_call
+from paritylab.figures import Series, paint, styled
 from paritylab.learning.contract import Learner, Trained, check_learner, fact, learner_name
 from paritylab.learning.data import (
     Data,
@@ -31,7 +32,6 @@ from paritylab.learning.data import (
 )
 from paritylab.learning.saving import learner_facts, learner_from, read_tree, write_tree
 from paritylab.models.protocol import Model
-from paritylab.precision import one_call
 from paritylab.problem.keys import as_key, run_numbers
 from paritylab.problem.sampling import fold_keys
 from paritylab.statistics import Rate

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.files import write_atomically
+from paritylab._support.output_files import write_atomically
+from paritylab._support.safe_io import check_archive, parse_json, read_bytes
 from paritylab.learning.contract import LEARNERS, Learner, learner_name
 from paritylab.learning.data import AllInputs, Fresh, Population, Rows, Sample
 from paritylab.problem import Junta, Parity, ParityTree
-from paritylab.untrusted import check_archive, parse_json, read_bytes
 
 FORMAT = 4
 #: Bytes of a file of runs that is opened.

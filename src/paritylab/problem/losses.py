@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-from paritylab.checks import shortened
-from paritylab.precision import AnyArray, check_scalar_function, float64, name_of
+from paritylab._support.checks import shortened
+from paritylab._support.precision import AnyArray, float64
+from paritylab._support.user_functions import check_scalar_function, name_of
 
 _T = TypeVar("_T")
 _A = TypeVar("_A", Array, np.ndarray)

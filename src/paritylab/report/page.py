@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from paritylab._support.colours import themes_css
+from paritylab._support.output_files import write_atomically
+from paritylab._support.safe_io import printable, read_json
 from paritylab.claims.coverage import claims_of, covered_papers, statements
 from paritylab.claims.engine.verdict import PAPERS, Evidence, Status, checked_row
 from paritylab.claims.errata import ERRATA
-from paritylab.colours import themes_css
-from paritylab.files import write_atomically
+from paritylab.figures import panels
 from paritylab.report import words
-from paritylab.report.figures import panels
 from paritylab.report.findings import findings
 from paritylab.report.formulas import typeset
-from paritylab.untrusted import printable, read_json
 
 if TYPE_CHECKING:
     from paritylab.report.phases import PhaseDiagram

@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from paritylab._support.precision import AnyArray, float64
+from paritylab._support.user_functions import one_call
 from paritylab.models import (
     Cosine,
     HeadAttention,
@@ -19,7 +21,6 @@ from paritylab.models import (
     default_readout,
 )
 from paritylab.models.readouts import Readout
-from paritylab.precision import AnyArray, float64, one_call
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Kind, Risk, RiskGradient

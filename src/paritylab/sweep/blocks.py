@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from paritylab.files import module_from_file
+from paritylab._support.user_modules import module_from_file
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
 from paritylab.learning.contract import Learner, fact
 from paritylab.learning.data import Target

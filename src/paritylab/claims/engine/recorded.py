@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paritylab._support.output_files import write_atomically
 from paritylab.claims.engine.verdict import Effort, Status
-from paritylab.files import write_atomically
 
 if TYPE_CHECKING:
     from paritylab.claims.engine.registry import Claim

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from paritylab.claims.engine.figures import as_series
+from paritylab._support.user_modules import line_of, module_from_file
 from paritylab.claims.engine.recorded import budget, recorded
 from paritylab.claims.engine.rule import (
     CONFIDENCE,
@@ -35,7 +35,7 @@ from paritylab.claims.engine.verdict import (
     Source,
     Status,
 )
-from paritylab.files import line_of, module_from_file
+from paritylab.figures import Bars, Heatmap, Lines, SideBySide
 
 #: The package that holds one package of claims per paper.
 CLAIMS = "paritylab.claims"
@@ -265,3 +265,15 @@ def reason_of(error: BaseException, file: Path) -> str:
     """One line for people: what went wrong and where in the claim's own code."""
     text, line = " ".join(f"{type(error).__name__}: {error}".split()), line_of(error, file)
     return text if line is None else f"{text} ({file.name}, line {line})"
+
+
+def as_series(figure: Any) -> dict[str, Any]:
+    """The series of a builder; a dict is one already."""
+    if isinstance(figure, Lines | Bars | Heatmap | SideBySide):
+        return figure.series()
+    if not isinstance(figure, dict):
+        raise TypeError(
+            "a claim yields comparisons (at_most, at_least, within, note), finding(…), instead(…) "
+            f"or a figure (Lines, Bars, Heatmap, SideBySide); got {figure!r}"
+        )
+    return figure

@@ -32,10 +32,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars, Mark
 from paritylab.claims.engine.verdict import Status
-from paritylab.claims.engine.wording import bound_text, number, value_text
-from paritylab.statistics import Mean, PowerLaw, Rate, rate_difference, rate_interval
+from paritylab.claims.engine.wording import bound_text, value_text
+from paritylab.figures import Bars, Mark
+from paritylab.statistics import Estimate, Mean, PowerLaw, Rate, rate_interval
 
 Side = Literal["at most", "at least", "within"]
 #: A number, or anything with an interval: a rate, a mean, an estimate, a law's exponent.
@@ -58,22 +58,6 @@ class Role(StrEnum):
     REPAIR = "repair"
     CONTROL = "control"
     NOTE = "note"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A measured number with its 95 % interval, such as a difference of two rates.
-
-    runs: how many independent runs or draws are behind it.
-    """
-
-    value: float
-    low: float
-    high: float
-    runs: int = 0
-
-    def __str__(self) -> str:
-        return f"{number(self.value)} [{number(self.low)}, {number(self.high)}]"
 
 
 @dataclass(frozen=True)
@@ -200,12 +184,6 @@ def control(comparison: Comparison) -> Comparison:
 def note(label: str, value: Value) -> Comparison:
     """A number to show, which is not judged."""
     return Comparison(label, value, role=Role.NOTE)
-
-
-def difference(first: Rate, second: Rate) -> Estimate:
-    """The first rate minus the second, with Newcombe's interval; their runs are independent."""
-    low, high = rate_difference(first, second)
-    return Estimate(first.value - second.value, low, high, first.runs + second.runs)
 
 
 class Sentence(NamedTuple):

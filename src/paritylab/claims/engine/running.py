@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from paritylab import proofs
-from paritylab.checks import whole
+from paritylab._support.checks import whole
 from paritylab.claims.engine.recorded import budget, recorded
 from paritylab.claims.engine.registry import Claim, load_claim, reason_of, registry
 from paritylab.claims.engine.reuse import CLAIMS, files_of_claim, files_of_own_claim, verdict_key

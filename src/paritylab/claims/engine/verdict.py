@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
 
 if TYPE_CHECKING:
     from paritylab.claims.engine.registry import Claim

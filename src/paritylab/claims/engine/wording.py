@@ -4,11 +4,10 @@ A finding, a table, the terminal and the documents take the words of a compariso
 one number is written one way.
 """
 
-import math
 import re
 from typing import Any
 
-from paritylab.charts import SUPERSCRIPTS, short
+from paritylab._support.number_text import SUPERSCRIPTS, number_text
 from paritylab.statistics import share_text
 
 #: So many entries of a list are written out.
@@ -23,10 +22,8 @@ def number(value: Any) -> str:
     """
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
-    if isinstance(value, int):
-        return f"{value:,}".replace("-", "−")
-    if isinstance(value, float):
-        return short(value) if math.isfinite(value) else str(value)
+    if isinstance(value, int | float):
+        return number_text(value)
     if isinstance(value, dict):
         return "; ".join(
             f"{prose(str(key).replace('_', ' '))}: {number(entry)}" for key, entry in value.items()

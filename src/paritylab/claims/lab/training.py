@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from paritylab.claims import OURS, Trial, at_least, at_most, claim, difference, note, within
-from paritylab.claims.half_points import quotient
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, note, within
 from paritylab.learning import Annealed, Fresh, Heads, Population, Sample, learn
 from paritylab.problem import random_parities
-from paritylab.statistics import Rate
+from paritylab.statistics import Rate, difference, quotient
 
 SOFT, SHARP = "n/4", "1/n"
 

@@ -19,12 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree, UInt8
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.contract import BaseLearner, LinkPart, Subset, Trained, check_fields
 from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.descent import Walk, walk
 from paritylab.models.chain import ChainModel, LayeredChain, visible_tokens
 from paritylab.models.links import AbstractLink, as_link, check_link
-from paritylab.precision import AnyArray, float64
 from paritylab.problem import ParityTree
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import binary_digits, draw_signs, packed_signs

@@ -13,6 +13,7 @@ from annotated_doc import Doc
 from annotated_types import Gt
 from jaxtyping import Array, Bool, Float, PyTree
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Descended,
@@ -24,7 +25,6 @@ from paritylab.learning.contract import LINK, LinkPart, register_learner
 from paritylab.models.chain import LayeredChain
 from paritylab.models.links import AbstractLink
 from paritylab.options import Choice
-from paritylab.precision import AnyArray
 from paritylab.problem.tree import level_ends
 from paritylab.theory.layers import level_steps
 

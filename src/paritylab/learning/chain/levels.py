@@ -11,6 +11,7 @@ from annotated_doc import Doc
 from annotated_types import Ge, Gt, Lt
 from jaxtyping import Array, Float, Int
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Columns,
@@ -23,7 +24,6 @@ from paritylab.learning.contract import LINK, LinkPart, register_learner
 from paritylab.learning.descent import walk
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.precision import AnyArray
 from paritylab.problem.sampling import draw_signs
 from paritylab.problem.tree import level_ends
 from paritylab.theory.ks import level_signal

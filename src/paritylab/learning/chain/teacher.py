@@ -12,7 +12,7 @@ from annotated_doc import Doc
 from annotated_types import Gt
 from jaxtyping import Array, Bool, Float
 
-from paritylab.checks import shortened, whole
+from paritylab._support.checks import shortened, whole
 from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Columns,

@@ -19,6 +19,7 @@ from annotated_doc import Doc
 from annotated_types import Ge, Gt
 from jaxtyping import Array, Float, PyTree
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.contract import BaseLearner, Trained, check_fields, register_learner
 from paritylab.learning.data import (
     Population,
@@ -42,7 +43,6 @@ from paritylab.learning.heads.fields import (
 )
 from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.models import Circle, Cosine, HeadAttention
-from paritylab.precision import AnyArray, float64
 from paritylab.risk.objective import stacked_targets
 from paritylab.risk.rows import draw_rows
 

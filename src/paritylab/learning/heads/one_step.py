@@ -17,6 +17,7 @@ from annotated_doc import Doc
 from annotated_types import Ge, Gt
 from jaxtyping import Float, PyTree
 
+from paritylab._support.precision import float64
 from paritylab.learning.contract import BaseLearner, Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import Population, Target, Unknown, functions_of
 from paritylab.learning.heads.fields import log_cosine
@@ -24,7 +25,6 @@ from paritylab.learning.judging import judge_heads
 from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
 from paritylab.models.positions import Positions
 from paritylab.options import Choice
-from paritylab.precision import float64
 from paritylab.problem import Junta, Parity
 from paritylab.risk import population_risks
 from paritylab.risk.objective import target_of

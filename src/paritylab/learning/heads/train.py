@@ -12,6 +12,7 @@ from annotated_types import Ge, Gt
 from jaxtyping import Array, Float, Int, PyTree
 from numpy.typing import ArrayLike
 
+from paritylab._support.precision import float64
 from paritylab.learning.contract import (
     ATTENTION,
     LOSS,
@@ -65,7 +66,6 @@ from paritylab.models.positions import Positions
 from paritylab.models.protocol import Model
 from paritylab.models.readouts import Readout
 from paritylab.options import Choice, Formula
-from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, WeightRisk, labels_of, weight_risk

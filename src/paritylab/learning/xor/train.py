@@ -17,6 +17,7 @@ from annotated_doc import Doc
 from annotated_types import Ge, Gt
 from jaxtyping import Array, Int, PyTree
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.contract import (
     ATTENTION,
     AttentionPart,
@@ -40,7 +41,6 @@ from paritylab.learning.xor.exact import (
 from paritylab.models import TwoHeads, as_attention, as_code, is_drawn
 from paritylab.models.positions import Positions
 from paritylab.options import Choice
-from paritylab.precision import AnyArray, float64
 from paritylab.problem.sampling import each_key, normals
 from paritylab.risk.objective import Target as Arrays
 

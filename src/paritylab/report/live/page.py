@@ -10,9 +10,9 @@ from typing import Any
 from markupsafe import Markup
 
 from paritylab import __version__, proofs
+from paritylab._support.output_files import write_atomically
 from paritylab.claims.engine.recorded import recorded
 from paritylab.claims.engine.verdict import Effort
-from paritylab.files import write_atomically
 from paritylab.report.page import filled
 
 FOLDER = Path(__file__).resolve().parent

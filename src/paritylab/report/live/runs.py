@@ -9,12 +9,12 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from paritylab.checks import shortened, whole
-from paritylab.files import write_atomically
+from paritylab._support.checks import shortened, whole
+from paritylab._support.output_files import write_atomically
+from paritylab._support.precision import float64
+from paritylab._support.safe_io import read_json
 from paritylab.learning.contract import fact
 from paritylab.learning.runs import Runs, run_keys
-from paritylab.precision import float64
-from paritylab.untrusted import read_json
 
 FORMAT = "paritylab-run/1"
 #: Bytes of a file, at most.

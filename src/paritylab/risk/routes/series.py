@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.precision import AnyArray
+from paritylab._support.precision import AnyArray
 from paritylab.problem import Junta, Parity
 from paritylab.risk.routes.characteristic import (
     SMALL_HALF_ANGLE,

@@ -20,8 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab._support.precision import AnyArray, float64
+from paritylab._support.user_functions import mark_of
 from paritylab.models.readouts import Cosine, Readout
-from paritylab.precision import AnyArray, float64, mark_of
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk.routes.pieces import SIGNS, Labels, Pieces, pieces_of, scale_of

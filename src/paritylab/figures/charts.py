@@ -1,7 +1,7 @@
-"""Figures as values: what a claim draws from its record, before anything is drawn.
+"""Charts as values: what a claim or a sweep shows of its numbers, before anything is drawn.
 
-Every builder has `.series()`, the plain dict that report.figures turns into a picture and that
-travels in the row. Axis labels are words a reader knows; `log` names the logarithmic axes.
+Each has `.series()`, the plain dict that `paritylab.figures.drawing` turns into a picture and that
+travels in a claim's row. Axis labels are words a reader knows; `log` names the logarithmic axes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,6 @@ import numpy as np
 from paritylab.statistics import Rate
 
 Numbers = Sequence[float] | np.ndarray
-
-
-def as_series(figure: Any) -> dict[str, Any]:
-    """The series of a builder; a dict is one already."""
-    if isinstance(figure, Lines | Bars | Heatmap | SideBySide):
-        return figure.series()
-    if not isinstance(figure, dict):
-        raise TypeError(
-            "a claim yields comparisons (at_most, at_least, within, note), finding(…), instead(…) "
-            f"or a figure (Lines, Bars, Heatmap, SideBySide); got {figure!r}"
-        )
-    return figure
 
 
 class Line(NamedTuple):

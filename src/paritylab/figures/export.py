@@ -1,6 +1,6 @@
 """Figures as files and as parts of a page: SVG, PDF, PNG, and what they show in words.
 
-`paritylab.charts` says what a series is and draws it.
+`paritylab.figures.drawing` says what a series is and draws it.
 """
 
 import io
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from paritylab.charts import Series, draw, panels_of, styled
-from paritylab.colours import theme, themes_css
-from paritylab.files import write_atomically
+from paritylab._support.colours import theme, themes_css
+from paritylab._support.output_files import write_atomically
+from paritylab.figures.drawing import Series, draw, panels_of, styled
 
 KINDS = ("lines", "bars", "heatmaps", "side by side")
 #: So many lines, bars and rules are named one by one.

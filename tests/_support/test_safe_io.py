@@ -9,9 +9,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from paritylab._support.safe_io import printable, read_json, read_toml
 from paritylab.learning.saving import read_tree
 from paritylab.sweep.grid import grid_from_toml
-from paritylab.untrusted import printable, read_json, read_toml
 
 X64_MODES = [False]
 

@@ -1,12 +1,12 @@
-"""Charts: a series becomes a matplotlib figure in the colours of the page.
+"""Series become matplotlib figures in the colours of the page.
 
 One call serves the page, the documents, sweeps, the command line and notebooks: `draw` gives a
 figure with a panel for each part of a series, `paint` fills axes of your own.
 
-A series is plain JSON, as the builders of claims.engine.figures make it: {"kind": "lines" | "bars"
-| "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale", "percent"}, "marks":
-[{"axis", "at", "label"}], "title", "caption"}. Lines have "lines": [{"label", "x", "y", "low",
-"high", "style", "colour"}]; bars "bars": {"names", "values", "low", "high"};
+A series is plain JSON, as `paritylab.figures.charts` makes it: {"kind": "lines" | "bars" |
+"heatmaps", "x": {"label", "scale"}, "y": {"label", "scale", "percent"}, "marks": [{"axis", "at",
+"label"}], "title", "caption"}. Lines have "lines": [{"label", "x", "y", "low", "high", "style",
+"colour"}]; bars "bars": {"names", "values", "low", "high"};
 maps "panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines", "level"}]:
 rows of numbers between 0 and 1 with marked columns and places, lines over them, and a contour at a
 level. The kind "side by side" holds whole series in "parts".
@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paritylab.colours import HEATS, HUES, theme
+from paritylab._support.colours import HEATS, HUES, theme
+from paritylab._support.number_text import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +37,6 @@ WIDTH, PLOT, ROW, LETTER = 380.0, 200.0, 15.0, 6.4
 ACROSS, HEADING, ENTRY, NAME = 2, 50, 40, 30
 #: So many points of a line have a marker each, and whiskers rather than a band.
 POINTS = 30
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKERS = ("o", "s", "^", "D", "X", "P")
 _RULE: Look = {"color": COLOURS["soft"], "linewidth": 1.4, "linestyle": (0, (2, 3))}
 #: Lines over a heat map.
@@ -195,24 +195,6 @@ def _axis(axes: "Axes", axis: str, asked: Series) -> None:
     ticks.set_minor_locator(NullLocator())
     name = FuncFormatter(lambda at, _: f"{100 * at:.3g} %" if share and at else short(at, 1e5))
     ticks.set_major_formatter(name)
-
-
-def short(value: float, most: float = 1e7) -> str:
-    """A number for people: three digits that matter, powers of ten written as such.
-
-    most: from here on numbers are written with a power of ten.
-
-    >>> [short(v) for v in (64, 1024, 65536, 1e6, 1e-5, 0.25, -2.0, 3e12)]
-    ['64', '1,024', '65,536', '1,000,000', '10⁻⁵', '0.25', '−2', '3·10¹²']
-    """
-    rounded, sign = float(f"{abs(value):.3g}"), "−" if value < 0 else ""
-    if not rounded:
-        return "0"
-    if not 1e-3 <= rounded < most:
-        factor, power = f"{rounded:.2e}".split("e")
-        raised = "10" + str(int(power)).translate(SUPERSCRIPTS)
-        return sign + (raised if float(factor) == 1 else f"{float(factor):g}·{raised}")
-    return sign + (f"{round(abs(value)):,}" if rounded >= 1000 else f"{rounded:g}")
 
 
 # ---- the three kinds

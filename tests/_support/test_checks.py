@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from paritylab.checks import check_kind, shortened, whole
+from paritylab._support.checks import check_kind, shortened, whole
 
 
 def test_values_are_shortened_to_one_line():

@@ -4,10 +4,10 @@
 _LARGEST = 4096
 
 
-def bucket(size: int) -> int:
+def padded_size(size: int) -> int:
     """A power of four no smaller, 16 at least; a large size stays as it is.
 
-    >>> [bucket(size) for size in (1, 16, 17, 100, 5000)]
+    >>> [padded_size(size) for size in (1, 16, 17, 100, 5000)]
     [16, 16, 64, 256, 5000]
     """
     return size if size > _LARGEST else max(16, 1 << 2 * -(-(size - 1).bit_length() // 2))

@@ -1,4 +1,4 @@
-"""How jax computes here: double precision without a global switch, and users' functions.
+"""Users' functions inside compiled code: when it is compiled anew, and whether jax can call them.
 
 Compiled code is found again by the identity of the functions in it. A user's function may read a
 global, a closure cell or an attribute that changes between two calls, and the identity does not
@@ -7,7 +7,7 @@ a mark of that call; the lab's own parts, which never change, carry no mark.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -17,40 +17,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-#: Concrete numbers of a model may be numpy (kept in float64) or jax arrays.
-AnyArray = jax.Array | np.ndarray
-
-#: One number, an array of numbers, or a sequence that becomes one.
-Numbers = AnyArray | np.generic | float | int | Sequence[float | int | np.generic]
 #: Packages whose functions always do the same.
 _FIXED = {"paritylab", "jax", "jaxlib", "numpy", "equinox", "optax", "jaxtyping"}
+
 _FIXED |= {"beartype", *sys.stdlib_module_names}
+
 #: The mark of the call in progress. It is part of the key under which jax keeps compiled code.
 _call = jax.make_user_context(None)  # type: ignore[no-untyped-call]
-
-
-@contextmanager
-def float64() -> Iterator[None]:
-    """Run the block in float64 with full-precision matrix products; leave `jax.config` alone.
-
-    >>> import jax.numpy as jnp
-    >>> with float64():
-    ...     print(jnp.asarray(0.5).dtype)
-    float64
-    """
-    with jax.enable_x64(True), jax.default_matmul_precision("highest"):
-        yield
-
-
-def keep_float64(value: Numbers) -> AnyArray:
-    """A concrete number or array as numpy float64; jax arrays and tracers pass unchanged.
-
-    Models store their numbers this way, so the same model computes in float32 or float64
-    depending on where it is called, and loses no digits by having been built elsewhere.
-    """
-    if isinstance(value, jax.Array):
-        return value
-    return np.asarray(value, dtype=np.float64)
 
 
 def is_fixed(part: object) -> bool:

@@ -8,19 +8,23 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from paritylab.charts import draw
-from paritylab.claims.engine.figures import (
+from paritylab._support.colours import HUES, theme
+from paritylab.claims.engine.registry import as_series
+from paritylab.claims.engine.verdict import plain
+from paritylab.figures import (
     Bars,
     Heatmap,
     Line,
     Lines,
     Mark,
     SideBySide,
-    as_series,
+    describe,
+    draw,
+    figure_format,
+    panels,
+    save_figure,
+    svg,
 )
-from paritylab.claims.engine.verdict import plain
-from paritylab.colours import HUES, theme
-from paritylab.report.figures import describe, figure_format, panels, save_figure, svg
 from paritylab.statistics import Rate
 
 RATES = {"clean": Rate(9, 10), "noisy": Rate(3, 10)}
