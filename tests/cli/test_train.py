@@ -22,7 +22,7 @@ def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
     assert code == 0
     assert re.search(r"\d+ of 25, .*\n.*\d+ of 25, ", out)
     assert "25 runs" in err
-    assert (elsewhere / "heads.svg").exists()
+    assert [path.name for path in elsewhere.iterdir()] == ["runs.npz"]
     saved = Runs.load(elsewhere / "runs.npz")
     assert np.isfinite(saved.trace["risk"]).all()
     # Everything that was trained is in the file: temperature, readout, targets.
@@ -31,7 +31,6 @@ def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
     _, again, err = run(capsys, *command)
     assert again.splitlines()[:4] == out.splitlines()[:4]
     assert "2 of 2 blocks reused (--fresh runs them again)" in err
-    assert (elsewhere / "heads-2.svg").exists()
     assert "reused" not in run(capsys, *command, "--fresh")[2]
 
 
@@ -77,7 +76,8 @@ def test_options_of_a_transformer_that_do_not_fit_are_one_line(capsys, elsewhere
 
 
 MODES = [
-    *(f"heads --preset {preset} --n 40" for preset in ("paper", "code", "anneal")),
+    *(f"heads --preset {preset} --n 40" for preset in ("paper", "code")),
+    "anneal --n 40",
     "xor --n 4096 --runs 20000",
     *(
         f"chain --preset {preset} --runs 20"

@@ -27,7 +27,7 @@ from paritylab.learning import (
     Transformer,
     XorStep,
 )
-from paritylab.learning.rivals import (
+from paritylab.learning.classical_solvers import (
     Auto,
     Correlation,
     Elimination,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from paritylab import Annealed, Chain, Heads, Parity, ParityTree, Population, Sample, learn
+from paritylab._support.precision import float64
 from paritylab.learning.chain.step_sizes import level_step, usual_step
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.xor.exact import default_gain, unit_step, usual_width, worst_case, xor_risk
@@ -24,7 +25,6 @@ from paritylab.models import (
     as_readout,
     attend,
 )
-from paritylab.precision import float64
 from paritylab.problem.sampling import draw_signs
 from paritylab.proofs.checker import CERTIFICATES
 from paritylab.report.live.page import FOLDER

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.typing import ArrayLike
 
-from paritylab.checks import check_kind, shortened, whole
+from paritylab._support.checks import check_kind, shortened, whole
 from paritylab.problem import Junta, Parity, ParityTree
 from paritylab.problem.hidden_set import as_bits
 
@@ -78,10 +78,14 @@ class Population(_OfTargets):
 class AllInputs(_OfTargets):
     """All 2^n rows with their probabilities, visited one by one; n ≤ 20."""
 
+    most_bits: ClassVar[int] = 20
+
     def __init__(self, targets: Target | Iterable[Target]) -> None:
         super().__init__(targets)
-        if self.n > 20:
-            raise ValueError(f"AllInputs visits 2^n rows and takes n ≤ 20, got n={self.n}")
+        if self.n > self.most_bits:
+            raise ValueError(
+                f"AllInputs visits 2^n rows and takes n ≤ {self.most_bits}, got n={self.n}"
+            )
 
 
 @dataclass(frozen=True, init=False)

@@ -16,10 +16,11 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.contract import LossPart, OptimiserPart
 from paritylab.learning.data import Data, Fresh, Rows, Sample, are_uniform, functions_of
 from paritylab.models.protocol import Model, with_parameters
-from paritylab.precision import AnyArray, float64
+from paritylab.options import Choice
 from paritylab.problem import Loss, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, stacked_targets
@@ -35,6 +36,7 @@ OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
     "adamw": optax.adamw,
     "rmsprop": optax.rmsprop,
 }
+OPTIMISER = Choice(OPTIMISERS, own="an optax optimiser")
 #: Bits of the rows that a run holds at a time.
 PIECE = 1 << 20
 

@@ -16,9 +16,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import Array, PyTree
 
+from paritylab._support.precision import float64
 from paritylab.learning.contract import (
+    LOSS,
+    BaseLearner,
     LossPart,
     ModelPart,
     OptimiserPart,
@@ -38,6 +43,7 @@ from paritylab.learning.data import (
     targets_or_unknown,
 )
 from paritylab.learning.descent import (
+    OPTIMISER,
     Objective,
     PerRun,
     Schedule,
@@ -58,8 +64,7 @@ from paritylab.models.protocol import (
     with_parameters,
 )
 from paritylab.models.recurrent import BitReader, Recurrent, reader_inputs
-from paritylab.options import LOSS, OPTIMISER, Choice, Doc, Ge, Gt
-from paritylab.precision import float64
+from paritylab.options import Choice
 from paritylab.problem import as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays
@@ -71,7 +76,7 @@ AT_ONCE = 1 << 27
 M = TypeVar("M", bound=Model)
 
 
-class Network(abc.ABC, Generic[M]):
+class Network(BaseLearner, abc.ABC, Generic[M]):
     """Gradient descent from `draw(key, target)`; a run is solved if its risk is below 0.05.
 
     The start of run i draws from the second half of its key. A preset may have an update rule of
@@ -87,6 +92,7 @@ class Network(abc.ABC, Generic[M]):
     batch: int | None = None
 
     takes: ClassVar[tuple[type[Data], ...]] = (AllInputs, Sample, Fresh, Rows)
+    trains_on: ClassVar = {"n": 8, "k": 2, "runs": 20}
     #: Inputs of up to so many bits are all visited to judge a run; beyond, so many fresh samples.
     judged_by: ClassVar[tuple[int, int]] = (MOST_BITS, SAMPLES)
 
@@ -305,6 +311,8 @@ class RecurrentNet(Network[BitReader]):
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 1500
 
     takes = (Sample, Fresh)
+    targets = ("parity",)
+    trains_on: ClassVar = {"n": 8, "k": 2, "runs": 5}
     # A string costs a network n steps one after another: fewer of them than for other models.
     judged_by = (14, 2048)
 

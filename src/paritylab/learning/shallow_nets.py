@@ -3,12 +3,14 @@
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from annotated_doc import Doc
+from annotated_types import Ge, Gt, Le
 from jaxtyping import Array, PyTree
 
 from paritylab.learning.contract import OptimiserPart, register_learner
@@ -24,7 +26,7 @@ from paritylab.learning.data import (
 from paritylab.learning.descent import Objective
 from paritylab.learning.networks import Network
 from paritylab.models.feedforward import FeedForward
-from paritylab.options import Choice, Doc, Ge, Gt, Le
+from paritylab.options import Choice
 from paritylab.risk.objective import Target as Arrays
 
 #: These nets are wide, and their runs many: fewer strings judge them than other models.
@@ -85,6 +87,7 @@ class HingeNet(Network[FeedForward]):
     frozen: Annotated[bool, Doc("Keep the hidden layer as drawn.")] = False
 
     takes = (Fresh,)
+    trains_on: ClassVar = {"n": 12, "k": 2, "runs": 5}
     loss = "hinge"
     judged_by = JUDGED_BY
 
@@ -140,6 +143,8 @@ class SignDescent(Network[FeedForward]):
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 40
 
     takes = (Population, Fresh)
+    targets = ("parity",)
+    trains_on: ClassVar = {"n": 12, "k": 3}
     loss = "correlation"
     judged_by = JUDGED_BY
 

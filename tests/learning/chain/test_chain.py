@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import Chain, Filter, Layers, RandomSignError, Sample, learn
 from paritylab.learning.chain.curriculum import filter_levels
 from paritylab.learning.chain.evaluation import answers, leaves_under_root, pairs_found
@@ -14,7 +15,6 @@ from paritylab.learning.chain.step_sizes import level_step
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import LINKS, ChainModel
 from paritylab.models.chain import MASKS
-from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_tree, random_trees
 from paritylab.risk import enumerated_risk
 from paritylab.theory.ks import child_signal, level_signal

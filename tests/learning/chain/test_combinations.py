@@ -1,6 +1,8 @@
 """Every device of the chain on every other: each combination trains, or says why it cannot."""
 
+from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -8,13 +10,20 @@ import numpy as np
 import optax
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import Chain, Filter, Fresh, Hiding, Population, Sample, learn
 from paritylab.learning.chain.objective import SUPERVISION, Objective, losses_and_gradient
-from paritylab.learning.chain.rows import Table, draw_tokens, mean_tokens
+from paritylab.learning.chain.rows import (
+    Draw,
+    Flips,
+    Table,
+    draw_tokens,
+    mean_tokens,
+    rows_per_batch,
+)
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import LINKS, ChainModel
 from paritylab.models.chain import MASKS
-from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_trees
 
 X64_MODES = [False]
@@ -138,6 +147,71 @@ def test_a_population_is_the_limit_of_large_samples():
     assert np.abs(exact).max() > 0.05
 
 
+def with_noise(data, *, tokens=0.0, flips=0.0, noise=0.0):
+    """The data with rows that state some tokens and answers wrongly."""
+    trees = [ParityTree(tree.n, tree.leaves) for tree in data.targets]
+    for tree in trees:
+        object.__setattr__(tree, "noise", noise)
+    noisy = replace(data, targets=tuple(trees))
+    object.__setattr__(noisy, "corruption", SimpleNamespace(tokens=tokens, flips=flips))
+    return noisy
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_rows_state_tokens_wrongly_as_often_as_said(stream):
+    flips, n = Flips(np.float32(0.1), np.float32(0.3)), 6
+    size = rows_per_batch(20_000)
+    draw = Draw(n, "Sample", 20_000, stream, size, flips=flips)
+    clean = draw._replace(flips=None)
+
+    def means(draw):
+        rows = draw.rows(np.asarray(TREES[0].leaves), jax.random.key(1))(jnp.zeros((), int))
+
+        def add(tokens, counted):
+            right = TREES[0].tokens(tokens[:, :n])[:, n:] * tokens[:, n:] > 0
+            if counted is None:
+                return jnp.mean(right, axis=0)
+            return jnp.sum(right & counted[:, None], axis=0)
+
+        return np.asarray(rows.mean_of_tokens(add, jnp.zeros(3)))
+
+    np.testing.assert_allclose(means(clean), 1, atol=1e-6)
+    expected = [0.9, 0.9, 0.9 * 0.7 + 0.1 * 0.3]
+    np.testing.assert_allclose(means(draw), expected, atol=0.02)
+
+
+@pytest.mark.parametrize("supervision", SUPERVISION)
+@pytest.mark.parametrize("data", ["sample", "batches", "fresh"])
+def test_noisy_rows_train_and_clean_ones_judge(supervision, data):
+    rows, batch = DATA[data]
+    noisy = with_noise(rows, tokens=0.1, flips=0.05, noise=0.1)
+    learner = Chain(supervision=supervision, eta=0.5, steps=2, batch=batch)
+    found, clean = (learn(learner, each).numbers for each in (noisy, rows))
+    assert np.isfinite(found).all()
+    assert np.abs(found - clean).max() > 1e-4
+
+
+def test_wrong_tokens_shrink_the_pull_of_the_children():
+    """A token that is flipped with probability p keeps 1 - 2p of its correlation, so the node of
+    two bits has (1 - 2p) times the pull, and one of two flipped tokens the cube."""
+    trees = random_trees(12, 4, 1)
+    data, p = Sample(trees, 400_000), 0.2
+    clean, noisy = (
+        -learn(Chain(eta=1.0, mask="level"), each).numbers[0]
+        for each in (data, with_noise(data, tokens=p))
+    )
+    children = trees[0].children.T, np.arange(3)
+    others = (clean[children].mean(axis=0), noisy[children].mean(axis=0))
+    np.testing.assert_allclose(others[1][:2] / others[0][:2], 0.6, atol=0.05)
+    assert 0.1 < others[1][2] / others[0][2] < 0.45
+
+
+def test_one_step_learns_from_chains_with_wrong_tokens():
+    trees = random_trees(32, 8, 3)
+    runs = learn(Chain.theorem5(), with_noise(Sample(trees, 200_000), tokens=0.1))
+    assert runs.recovered.all()
+
+
 def test_levels_have_step_sizes_of_their_own():
     one, two = (
         learn(Chain(eta=eta, stream=False), Sample(TREES, 300)).numbers for eta in (1.0, (1.0, 3.0))
@@ -226,6 +300,7 @@ def test_a_hidden_target_leaves_the_mean_over_all_targets(supervision):
         (lambda: learn(Chain(batch=4), Fresh(TREES, 9)), "a Fresh has no rows that are drawn once"),
         (lambda: learn(Chain(batch=10), Sample(TREES, 9)), "at most the 9 rows"),
         (lambda: learn(Chain(), Population(random_trees(32, 4, 1))), "takes n ≤ 20, got n=32"),
+        (lambda: learn(Chain(), with_noise(Population(TREES), noise=0.1)), "no token wrongly"),
         (lambda: Chain(curriculum="filtered"), "did you mean 'filter'"),
         (lambda: Chain(eta=(1.0, -1.0)), "eta must be above 0, got -1"),
         (lambda: Chain(oracle=Hiding), "such as Hiding"),

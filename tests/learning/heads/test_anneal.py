@@ -5,11 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import Annealed, Population, Rows, Sample, learn
 from paritylab.learning.heads.fields import Field, candidates, exact_loss, relocate
 from paritylab.learning.judging import judge_heads
 from paritylab.models import Circle, Cosine, HeadAttention
-from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, sample
 from paritylab.risk import population_risk
 from paritylab.risk.objective import Target, target_of

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import KS, Line, Lines, Trial, at_least, at_most, claim
-from paritylab.claims.engine.rule import control, difference, finding, instead, note, repair
+from paritylab.claims import KS, Trial, at_least, at_most, claim
+from paritylab.claims.engine.rule import control, finding, instead, note, repair
 from paritylab.claims.ks.one_step import step_under_error
 from paritylab.claims.ks.queries import (
     all_signs,
@@ -21,9 +21,10 @@ from paritylab.claims.ks.queries import (
     read_through_oracle,
     target_values,
 )
+from paritylab.figures import Line, Lines
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
-from paritylab.statistics import Rate, share_text
+from paritylab.statistics import Rate, difference, share_text
 from paritylab.theory.ks_hardness import (
     mean_label_square,
     separation_exponent,
@@ -98,7 +99,6 @@ def prop3(
 @claim(
     "ks-thm1",
     KS("Theorem 1 (Wies et al., Theorem 4); Section 3.1, end"),
-    certificates=("ks-thm1",),
     quick={"queries": 4, "sizes": (8, 10, 12, 14)},
     full={
         "cells": ((8, 4), (10, 4), (12, 8), (14, 8)),

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, note, within
-from paritylab.claims.half_points import half_point_estimate, quotient
+from paritylab._support.precision import AnyArray
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, note, within
 from paritylab.learning.chain.evaluation import answers, tree_children
 from paritylab.learning.chain.objective import batch_gradient
 from paritylab.learning.chain.rows import over_runs
@@ -18,12 +18,11 @@ from paritylab.learning.chain.step_sizes import usual_step
 from paritylab.learning.chain.teacher import chain_curve
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, CosineLink
-from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree, random_trees
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import draw_signs, fold_keys
 from paritylab.problem.tree import tree_tokens
-from paritylab.statistics import Mean, Rate
+from paritylab.statistics import Estimate, Mean, Rate, half_point_estimate, quotient
 from paritylab.theory.ks import samples_for_every_input, samples_for_every_pair, step_error
 from paritylab.theory.shift import flips_limit, lies_limit, shift_limit
 

@@ -1,13 +1,15 @@
 """What all learners of trees share: from settings and data to trained, judged runs."""
 
 import abc
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Int, PyTree
 
+from paritylab._support.precision import float64
 from paritylab.learning.chain.evaluation import (
     ENUMERATED,
     FRESH,
@@ -16,11 +18,10 @@ from paritylab.learning.chain.evaluation import (
     judge_runs,
     leaves_under_root,
 )
-from paritylab.learning.contract import LinkPart, Trained, check_fields
+from paritylab.learning.contract import BaseLearner, LinkPart, Trained, check_fields
 from paritylab.learning.data import Data, KnownData, Sample, Target, Unknown
-from paritylab.models.chain import ChainModel
+from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import as_link, check_link
-from paritylab.precision import float64
 from paritylab.problem import ParityTree
 
 
@@ -38,7 +39,7 @@ class Descended(NamedTuple):
     trace: dict[str, np.ndarray]
 
 
-class ChainLearner(abc.ABC):
+class ChainLearner(BaseLearner, abc.ABC):
     """A learner of W from rows of trees, W = 0 at the start; a subclass says how it descends.
 
     mask: what a node sees, see `ChainModel`. needs_pairs: whether a solved run must have recovered
@@ -49,7 +50,9 @@ class ChainLearner(abc.ABC):
     mask: str
 
     takes: tuple[type[Data], ...] = (Sample,)
-    of = "tree"
+    targets = ("tree",)
+    streams = True
+    trains_on: ClassVar = {"n": 64, "k": 32, "runs": 5}
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -59,6 +62,18 @@ class ChainLearner(abc.ABC):
     def needs_pairs(self) -> bool:
         """Whether every node is trained on its own token."""
         return True
+
+    def frames(self, trace: Mapping[str, np.ndarray], n: int) -> dict[str, Any]:
+        if "scores" not in trace:
+            return {}
+        scores = np.asarray(trace["scores"], dtype=float)
+        seen = visible_tokens(n, scores.shape[2] + 1, self.mask)
+        ends = [int(np.flatnonzero(column)[-1]) + 1 for column in seen.T]
+        columns = [
+            [moment[:end, node].tolist() for node, end in enumerate(ends)]
+            for moment in np.where(seen, scores, 0)
+        ]
+        return {"scores": columns}
 
     def train(self, data: KnownData, keys: jax.Array, trace: int | None) -> Trained:
         """Descend, then judge every run by what its model generates.
@@ -118,5 +133,11 @@ def leaves_of(data: KnownData) -> Int[np.ndarray, "runs k"]:
         raise ValueError(
             "the chain of thought learns trees of parities: give random_trees(n, k, runs) or "
             f"ParityTree(n, leaves), got {type(data.targets[0]).__name__}"
+        )
+    forms = {(getattr(tree, "arity", 2), getattr(tree, "shape", "balanced")) for tree in trees}
+    if forms != {(2, "balanced")}:
+        raise ValueError(
+            "the chain of thought is a complete tree whose nodes are products of two tokens, got "
+            f"{sorted(forms - {(2, 'balanced')})[0]}"
         )
     return np.array([tree.leaves for tree in trees], dtype=np.int32)

@@ -8,15 +8,17 @@ from typing import Annotated, TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt, Lt
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
+from paritylab._support.precision import AnyArray
 from paritylab.learning.chain.evaluation import pair_scores
 from paritylab.learning.chain.oracles import is_leaf
 from paritylab.learning.saving import savable
 from paritylab.models.chain import ChainModel
-from paritylab.options import Doc, Ge, Gt, Lt, check_settings, options_of
-from paritylab.precision import AnyArray
+from paritylab.options import check_settings, options_of
 from paritylab.problem.tree import level_ends
 
 #: A level opens to the next one once one of its softmax scores exceeds this.

@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.chain.rows import all_tokens, draw_tokens, over_runs
 from paritylab.learning.contract import Subset
 from paritylab.models.chain import ChainModel, LayeredChain, visible_tokens
-from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
 from paritylab.problem.keys import as_key
 

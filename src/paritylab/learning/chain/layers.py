@@ -9,17 +9,19 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Gt
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.chain.chain_learner import ChainLearner, Descended
 from paritylab.learning.chain.evaluation import traced_risks
 from paritylab.learning.chain.rows import Stream, map_stream
-from paritylab.learning.contract import LinkPart, register_learner
+from paritylab.learning.contract import LINK, LinkPart, register_learner
 from paritylab.learning.data import Sample
 from paritylab.models.chain import LayeredChain
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.options import LINK, Choice, Doc, Gt
-from paritylab.precision import AnyArray
+from paritylab.options import Choice
 from paritylab.problem.tree import level_ends
 from paritylab.theory.layers import level_steps
 
@@ -62,6 +64,9 @@ class Layers(ChainLearner):
     mask: Annotated[str, Choice(("prev", "level")), Doc("The level below, or all lower ones.")] = (
         "prev"
     )
+
+    def default_samples(self, n: int) -> int:
+        return 200 * n
 
     def _descend(
         self, data: Sample, leaves: Int[np.ndarray, "runs k"], keys: Array, trace: int | None

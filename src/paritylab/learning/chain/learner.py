@@ -8,6 +8,8 @@ from typing import Annotated, Any, ClassVar, TypedDict, Unpack
 import jax
 import numpy as np
 import optax
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import Int, PyTree
 
 from paritylab.learning.chain.chain_learner import ChainLearner, Descended
@@ -19,11 +21,12 @@ from paritylab.learning.chain.records import stats_of, trace_of
 from paritylab.learning.chain.rows import Draw, Flips, rows_per_batch
 from paritylab.learning.chain.step_sizes import level_step, published_step, usual_step
 from paritylab.learning.chain.training import ChainOptimiser, Setting, StepRule, train_runs
-from paritylab.learning.contract import LinkPart, register_learner
+from paritylab.learning.contract import LINK, LinkPart, register_learner
 from paritylab.learning.data import Data, Fresh, KnownData, Population, Sample
+from paritylab.learning.descent import OPTIMISER
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, CosineSeries, as_link
-from paritylab.options import LINK, OPTIMISER, Choice, Doc, Each, Ge, Gt
+from paritylab.options import Choice, ListOf
 
 #: Up to here all inputs of a `Population` are visited.
 MOST_BITS = 20
@@ -116,7 +119,7 @@ class Chain(ChainLearner):
     eta: Annotated[
         float | Sequence[float] | None,
         Gt(0),
-        Each("level"),
+        ListOf("level"),
         Doc("Step size; the paper's if absent."),
     ] = None
     steps: Annotated[int | None, Ge(1), Doc("Gradient steps; log2 k if absent.")] = 1
@@ -135,6 +138,13 @@ class Chain(ChainLearner):
     stream: Annotated[bool, Doc("Draw rows again at every pass instead of keeping them.")] = True
 
     takes: ClassVar[tuple[type[Data], ...]] = (Population, Sample, Fresh)
+    trains_on: ClassVar = {**ChainLearner.trains_on, "preset": "theorem5"}
+    fresh_rows: ClassVar[bool] = False
+    captions: ClassVar = {
+        **ChainLearner.captions,
+        "risk": "½ mean (ŷ - y)² of the generated answer",
+        "solved_at": "first step with loss below 0.01",
+    }
     presets: ClassVar[dict[str, Callable[..., "Chain"]]] = {}
 
     @classmethod
@@ -205,6 +215,11 @@ class Chain(ChainLearner):
     @property
     def needs_pairs(self) -> bool:
         return self.supervision != "answer"
+
+    def default_samples(self, n: int) -> int:
+        if self.supervision == "teacher" and self.steps == 1:
+            return 1000 * n
+        return 2**18 if isinstance(as_curriculum(self.curriculum), Filter) else 100_000
 
     def model_of(self, numbers: PyTree, n: int) -> AnyChain:
         """The model of one run from its numbers: W, or W and the link's numbers."""
@@ -307,10 +322,13 @@ def _draw_of(data: KnownData, batch: int | None, *, stream: bool) -> Draw:
 
 def _flips_of(data: KnownData) -> Flips | None:
     """The share of tokens and of answers that the rows state wrongly; None if they are right."""
-    noise = max(float(getattr(tree, "noise", 0.0)) for tree in data.targets)
-    tokens = float(getattr(getattr(data, "corruption", None), "tokens", 0.0))
-    labels = float(getattr(getattr(data, "corruption", None), "labels", 0.0))
-    label = noise + labels - 2 * noise * labels
+    corruption = getattr(data, "corruption", None)
+    tokens, flips = (float(getattr(corruption, name, 0.0)) for name in ("tokens", "flips"))
+    noise = {float(getattr(tree, "noise", 0.0)) for tree in data.targets}
+    if len(noise) > 1:
+        raise ValueError(f"the trees of one call need equal noise, got {sorted(noise)}")
+    (own,) = noise
+    label = own * (1 - flips) + (1 - own) * flips
     return Flips(np.float32(tokens), np.float32(label)) if tokens or label else None
 
 

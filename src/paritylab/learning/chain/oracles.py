@@ -7,11 +7,13 @@ from typing import Annotated, ClassVar, NamedTuple, Protocol, runtime_checkable
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge
 from jaxtyping import Array, Float, Int
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.saving import savable
-from paritylab.options import Doc, Ge, check_settings, options_of
-from paritylab.precision import AnyArray
+from paritylab.options import check_settings, options_of
 
 Gradient = Float[Array, "..."]
 

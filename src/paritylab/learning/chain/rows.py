@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree, UInt8
 
-from paritylab.precision import AnyArray
+from paritylab._support.precision import AnyArray
 from paritylab.problem.sampling import binary_digits, draw_signs, packed_signs
 from paritylab.problem.tree import level_ends, tree_tokens
 from paritylab.theory.ks_hardness import mean_label

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from paritylab.checks import shortened, whole
+from paritylab._support.checks import shortened, whole
 from paritylab.learning.chain.evaluation import judge_chain, pairs_found
 from paritylab.learning.chain.objective import first_gradient
 from paritylab.learning.chain.rows import Stream

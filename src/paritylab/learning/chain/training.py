@@ -10,6 +10,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.chain.curriculum import (
     Curriculum,
     Filter,
@@ -31,7 +32,6 @@ from paritylab.learning.contract import OptimiserPart
 from paritylab.learning.descent import Walk, as_optimiser, walk
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink
-from paritylab.precision import AnyArray
 from paritylab.problem.sampling import draw_signs
 from paritylab.problem.tree import level_ends
 

@@ -1,6 +1,6 @@
 """One step of the chain at the rate of the chip: int8 products, exact int32 sums, n = 65,536.
 
-`wide_step` trains the visible chain of thought, `wide_layers` the hidden one, as `TeacherStep` and
+`wide_step` trains the visible chain of thought, `wide_layers` the hidden one, as `Chain` and
 `Layers` do: by the product XᵀR of tokens and residuals at W = 0, here with R rounded to bytes. The
 products stay whole numbers, which one number per node or level turns into scores.
 
@@ -27,11 +27,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.checks import whole
+from paritylab._support.checks import whole
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.chain.evaluation import tree_children
 from paritylab.learning.contract import LinkPart
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.precision import AnyArray, float64
 from paritylab.problem.keys import as_key
 from paritylab.problem.tree import ParityTree
 from paritylab.theory.layers import level_steps, level_tokens

@@ -6,18 +6,21 @@ descending minus its logarithm pulls heads to uncovered bits of B and apart from
 and jitter are measured in the angular width √τ of a head, so nothing depends on the size.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import Array, Float, PyTree
 
-from paritylab.learning.contract import Trained, check_fields, register_learner
+from paritylab._support.precision import AnyArray, float64
+from paritylab.learning.contract import BaseLearner, Trained, check_fields, register_learner
 from paritylab.learning.data import (
     Population,
     Rows,
@@ -40,8 +43,6 @@ from paritylab.learning.heads.fields import (
 )
 from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.models import Circle, Cosine, HeadAttention
-from paritylab.options import Doc, Ge, Gt
-from paritylab.precision import AnyArray, float64
 from paritylab.risk.objective import stacked_targets
 from paritylab.risk.rows import draw_rows
 
@@ -52,7 +53,7 @@ ADAM = optax.scale_by_adam(b1=0.9, b2=0.99)
 
 @register_learner("anneal")
 @dataclass(frozen=True, eq=False)
-class Annealed:
+class Annealed(BaseLearner):
     """Heads that learn. Lengths are in units of a head's angular width √min(τ, 1).
 
     tau falls geometrically from tau_start to tau_end/n². eta: length of an Adam step. jitter:
@@ -77,6 +78,7 @@ class Annealed:
     k: Annotated[int | None, Ge(1), Doc("Size of the set, where rows do not say.")] = None
 
     takes = (Population, Sample, Rows)
+    trains_on: ClassVar = {"n": 12, "k": 2}
 
     @classmethod
     def without_moves(cls, **changes: Any) -> "Annealed":
@@ -133,6 +135,15 @@ class Annealed:
         directions = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
         tau = self.tau_end / target.n**2
         return HeadAttention(directions, Circle(target.n), self._size(target), Cosine(), tau)
+
+    def frames(self, trace: Mapping[str, np.ndarray], n: int) -> dict[str, Any]:
+        if "angles" not in trace:
+            return {}
+        angles = np.asarray(trace["angles"])
+        pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+        end = self.tau_end / n**2
+        tau = self.tau_start * (end / self.tau_start) ** (trace["step"] / self.steps)
+        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau.tolist()}
 
     def _judged(
         self,

@@ -17,8 +17,8 @@ import jax.numpy as jnp
 from jax.scipy.special import ndtri
 from jaxtyping import Array, Float, Int
 
+from paritylab._support.precision import AnyArray
 from paritylab.models import Circle, softmax_attention
-from paritylab.precision import AnyArray
 from paritylab.risk.objective import JuntaTarget, Target, labelled
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
 from paritylab.risk.routes.pieces import SIGNS

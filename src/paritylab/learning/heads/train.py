@@ -1,17 +1,23 @@
 """k heads trained as published, or with parts of one's own: many runs in one compiled call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, TypedDict, Unpack
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import Array, Float, Int, PyTree
 from numpy.typing import ArrayLike
 
+from paritylab._support.precision import float64
 from paritylab.learning.contract import (
+    ATTENTION,
+    LOSS,
     AttentionPart,
+    BaseLearner,
     LossPart,
     OptimiserPart,
     ReadoutPart,
@@ -31,6 +37,7 @@ from paritylab.learning.data import (
     functions_of,
 )
 from paritylab.learning.descent import (
+    OPTIMISER,
     Objective,
     PerRun,
     Schedule,
@@ -58,8 +65,7 @@ from paritylab.models.attention import unit_directions
 from paritylab.models.positions import Positions
 from paritylab.models.protocol import Model
 from paritylab.models.readouts import Readout
-from paritylab.options import ATTENTION, LOSS, OPTIMISER, Choice, Doc, Formula, Ge, Gt
-from paritylab.precision import float64
+from paritylab.options import Choice, Formula
 from paritylab.problem import Junta, Parity, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, WeightRisk, labels_of, weight_risk
@@ -83,7 +89,7 @@ class HeadsSettings(TypedDict, total=False):
 
 @register_learner("heads")
 @dataclass(frozen=True, eq=False)
-class Heads:
+class Heads(BaseLearner):
     """k heads from random directions, the frozen readout on top: HG1's model and its variants.
 
     tau: temperature, a number, a formula in n, a function of n, or a schedule: "n/4 -> 1/n" falls
@@ -118,6 +124,7 @@ class Heads:
 
     takes = (Population, AllInputs, Sample, Fresh, Rows)
     presets: ClassVar[dict[str, Callable[..., "Heads"]]] = {}
+    trains_on: ClassVar = {"n": 12, "k": 2, "preset": "code"}
 
     @classmethod
     def paper(cls, **changes: Unpack[HeadsSettings]) -> "Heads":
@@ -207,6 +214,13 @@ class Heads:
         readout = self._readout(k, targets or ())
         tau = temperature(self.tau, n)
         return HeadAttention(np.zeros((heads, code.width)), code, k, readout, tau, self.attention)
+
+    def frames(self, trace: Mapping[str, np.ndarray], n: int) -> dict[str, Any]:
+        if self.positions != "circle" or "directions" not in trace:
+            return {}
+        pairs = np.asarray(trace["directions"])
+        fixed = [temperature(self.tau, n)] * len(pairs)
+        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": fixed}
 
     def _readout(self, k: int, targets: Sequence[Target]) -> Readout:
         """The readout by name; for juntas "zigzag" stands for the lines through their values."""

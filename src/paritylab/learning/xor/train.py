@@ -7,15 +7,19 @@ softmax then turns the lead into e^β times the weight of another position.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import Array, Int, PyTree
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.contract import (
+    ATTENTION,
     AttentionPart,
     Subset,
     Trained,
@@ -36,8 +40,7 @@ from paritylab.learning.xor.exact import (
 )
 from paritylab.models import TwoHeads, as_attention, as_code, is_drawn
 from paritylab.models.positions import Positions
-from paritylab.options import ATTENTION, Choice, Doc, Ge, Gt
-from paritylab.precision import AnyArray, float64
+from paritylab.options import Choice
 from paritylab.problem.sampling import each_key, normals
 from paritylab.risk.objective import Target as Arrays
 
@@ -72,7 +75,9 @@ class XorStep(Network[TwoHeads]):
 
     takes = (Population, Sample, Fresh)
     eta = 1.0
-    of = "pair"
+    targets = ("pair",)
+    streams = True
+    trains_on: ClassVar = {"n": 256}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,15 +9,12 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from paritylab.checks import shortened, whole
-from paritylab.files import write_atomically
-from paritylab.learning.heads.anneal import Annealed
-from paritylab.learning.heads.temperature import temperature
-from paritylab.learning.heads.train import Heads
+from paritylab._support.checks import shortened, whole
+from paritylab._support.output_files import write_atomically
+from paritylab._support.precision import float64
+from paritylab._support.safe_io import read_json
+from paritylab.learning.contract import fact
 from paritylab.learning.runs import Runs, run_keys
-from paritylab.models.chain import visible_tokens
-from paritylab.precision import float64
-from paritylab.untrusted import read_json
 
 FORMAT = "paritylab-run/1"
 #: Bytes of a file, at most.
@@ -73,34 +70,10 @@ def run_facts(runs: Runs[Any], run: int = 0) -> dict[str, Any]:
         facts["hidden"] = [int(j) for j in getattr(target, "leaves", getattr(target, "subset", ()))]
     if "risk" in trace:
         facts["risk"] = np.asarray(trace["risk"][run], dtype=float).tolist()
-    facts.update(_pictures(runs, run))
+    moments = {name: np.asarray(trace[name])[run] for name in trace if name != "step"}
+    moments["step"] = np.asarray(trace["step"])
+    facts.update(fact(runs.learner, "frames")(moments, runs.data.n))
     return checked_run(facts)
-
-
-def _pictures(runs: Runs[Any], run: int) -> dict[str, Any]:
-    """Directions of heads on the circle, or scores of a chain, where the trace has them."""
-    trace, learner, n = runs.trace, runs.learner, runs.data.n
-    steps = np.asarray(trace["step"])
-    if "angles" in trace and isinstance(learner, Annealed):
-        angles = np.asarray(trace["angles"][run])
-        pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
-        end = learner.tau_end / n**2
-        tau = learner.tau_start * (end / learner.tau_start) ** (steps / learner.steps)
-        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau.tolist()}
-    if "directions" in trace and isinstance(learner, Heads) and learner.positions == "circle":
-        pairs = np.asarray(trace["directions"][run])
-        fixed = [temperature(learner.tau, n)] * len(steps)
-        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": fixed}
-    if "scores" in trace:
-        scores = np.asarray(trace["scores"][run], dtype=float)
-        seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level"))
-        ends = [int(np.flatnonzero(column)[-1]) + 1 for column in seen.T]
-        columns = [
-            [moment[:end, node].tolist() for node, end in enumerate(ends)]
-            for moment in np.where(seen, scores, 0)
-        ]
-        return {"scores": columns}
-    return {}
 
 
 def write_run(runs: Runs[Any], path: str | Path, run: int = 0) -> Path:
