@@ -20,7 +20,7 @@ from paritylab.learning import (
     SignDescent,
     descent,
     learn,
-    networks,
+    training,
 )
 from paritylab.learning.hardness.frozen import (
     every_input,
@@ -68,7 +68,7 @@ def test_a_diverging_net_has_no_risk_and_no_success():
 def test_runs_in_blocks_are_the_same_runs(monkeypatch):
     learner, data = FeedForwardNet(8, steps=20), Fresh(random_parities(8, 2, 5), 30)
     whole = learn(learner, data, trace=10)
-    monkeypatch.setattr(networks, "AT_ONCE", 2000)  # two runs at a time, or three
+    monkeypatch.setattr(training, "AT_ONCE", 2000)  # two runs at a time, or three
     parts = learn(learner, data, trace=10)
     for name, values in whole.numbers.items():
         np.testing.assert_allclose(parts.numbers[name], values, rtol=1e-9)

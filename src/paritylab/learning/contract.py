@@ -41,8 +41,10 @@ LossPart: TypeAlias = str | Loss | Callable[[Array, Array], Array]
 ReadoutPart: TypeAlias = str | Readout
 #: How scores become weights, a function over the last axis.
 AttentionPart: TypeAlias = str | AttentionKind
-#: An optimiser by name, or ready from optax.
-OptimiserPart: TypeAlias = str | optax.GradientTransformation
+#: An optimiser by name, ready from optax, or a function of the step size that gives one.
+OptimiserPart: TypeAlias = (
+    str | optax.GradientTransformation | Callable[..., optax.GradientTransformation]
+)
 #: A model, the start of every run, or a function from a key to one.
 ModelPart: TypeAlias = Model | Callable[[jax.Array], Model]
 
@@ -190,18 +192,28 @@ def check_fields(learner: Learner[Any, Any]) -> None:
     check_settings(learner_name(learner), vars(learner), options_of(type(learner)))
 
 
+def is_stepwise(learner: object) -> bool:
+    """Whether a learner says what a step is and leaves the loop to `learn`."""
+    return all(hasattr(type(learner), name) for name in ("init", "step", "model"))
+
+
 def check_learner(learner: Learner[Any, Any], data: Data) -> None:
     """One line for what a learner lacks of the protocol, or if these data are not for it."""
     if isinstance(learner, type):
         raise ValueError(f"give a learner object: {learner.__name__}(), not the class")
     name, kinds = type(learner).__name__, get_args(Data)
-    for member in ("takes", "train", "rebuild"):
+    if is_stepwise(learner):
+        needed, else_ = ("steps",), ""
+    else:
+        needed, else_ = ("takes", "train", "rebuild"), "; one that goes step by step has steps, "
+        else_ += "init(key, target), step(state, risk, key) and model(state, target)"
+    for member in needed:
         if not hasattr(learner, member):
             raise ValueError(
                 f"{name} is not a learner, it lacks {member}; a learner has takes, "
-                "train(data, keys, trace) and rebuild(numbers, target, key)"
+                f"train(data, keys, trace) and rebuild(numbers, target, key){else_}"
             )
-    known, takes = ", ".join(each.__name__ for each in kinds), learner.takes
+    known, takes = ", ".join(each.__name__ for each in kinds), getattr(learner, "takes", kinds)
     if not isinstance(takes, tuple) or not takes or not set(takes) <= set(kinds):
         raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {shortened(takes)}")
     if not isinstance(data, kinds):

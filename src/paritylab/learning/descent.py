@@ -57,11 +57,12 @@ def walk(
     steps: int,
     every: int | None,
     keep: Callable[[State], PyTree] = lambda state: state,
+    first: AnyArray | int = 0,
 ) -> Walk[State]:
     """`steps` calls of step(state, number) -> (state, noted); call it under jit.
 
     every: how many steps lie between two entries of the path; None keeps none. keep: the part of a
-    state that belongs on the path.
+    state that belongs on the path. first: number of the first step.
     """
 
     def stretch(state: State, first: jax.Array, length: int) -> tuple[State, PyTree]:
@@ -69,14 +70,14 @@ def walk(
         return after, (keep(state), noted)
 
     if every is None:
-        end, noted = jax.lax.scan(step, start, jnp.arange(steps))
+        end, noted = jax.lax.scan(step, start, first + jnp.arange(steps))
         return Walk(end, noted, ())
     whole, rest = divmod(steps, every)
-    starts = jnp.arange(0, whole * every, every)
+    starts = first + jnp.arange(0, whole * every, every)
     end, (path, noted) = jax.lax.scan(lambda state, at: stretch(state, at, every), start, starts)
     noted = jax.tree.map(lambda many: many.reshape(whole * every, *many.shape[2:]), noted)
     if rest:
-        end, (last, more) = stretch(end, jnp.asarray(whole * every), rest)
+        end, (last, more) = stretch(end, first + jnp.asarray(whole * every), rest)
         path = jax.tree.map(lambda many, one: jnp.concatenate([many, one[None]]), path, last)
         noted = jax.tree.map(lambda many, few: jnp.concatenate([many, few]), noted, more)
     return Walk(end, noted, path)
@@ -122,15 +123,27 @@ def descend(
 
 
 def as_optimiser(optimiser: OptimiserPart, eta: float | jax.Array) -> optax.GradientTransformation:
-    """An optax optimiser from its name and a step size; a ready one passes unchanged."""
+    """An optax optimiser from its name, or from a function of the step size such as `optax.adam`;
+    a ready one passes unchanged.
+
+    A function is called inside compiled code, whatever the step size; a ready optimiser that is
+    built anew for every call compiles anew.
+    """
     if isinstance(optimiser, str) and optimiser in OPTIMISERS:
         return OPTIMISERS[optimiser](eta)
     if isinstance(optimiser, optax.GradientTransformation):
         return optimiser
+    if not callable(optimiser):
+        raise ValueError(f"optimiser must be a name or from optax, got {optimiser!r}")
     name = getattr(optimiser, "__name__", type(optimiser).__name__)
-    if callable(optimiser):
-        raise ValueError(f"optimiser must be called first, such as optax.{name}(0.1), got {name}")
-    raise ValueError(f"optimiser must be a name or from optax, got {optimiser!r}")
+    try:
+        rule = optimiser(eta)
+    except Exception as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ValueError(f"the optimiser {name} fails on a step size: {reason}") from None
+    if not isinstance(rule, optax.GradientTransformation):
+        raise ValueError(f"{name}(eta) must give an optax optimiser, got {type(rule).__name__}")
+    return rule
 
 
 class Schedule(NamedTuple):

@@ -6,13 +6,14 @@ A gain β is the step size at which it raises the pair's score by β above the r
 softmax then turns the lead into e^β times the weight of another position.
 """
 
-from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, NamedTuple, cast
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jaxtyping import Array, Int, PyTree
 
 from paritylab.learning.contract import (
@@ -22,8 +23,10 @@ from paritylab.learning.contract import (
     register_learner,
 )
 from paritylab.learning.data import Data, Fresh, Population, Sample, Target, Unknown, are_uniform
-from paritylab.learning.descent import Objective, Schedule, stacked
+from paritylab.learning.descent import as_optimiser, stacked
 from paritylab.learning.networks import Network
+from paritylab.learning.objective import ExactRisk
+from paritylab.learning.training import Report, Size, take_steps, trace_of
 from paritylab.learning.xor.exact import (
     SOLVED_ERROR,
     default_gain,
@@ -88,24 +91,25 @@ class XorStep(Network[TwoHeads]):
             directions = self.start * normals(jax.random.fold_in(key, 2), (2, code.width))
         return TwoHeads(directions, code, self.attention)
 
-    def step_size(self, n: int) -> float:
-        """The gain in units of `unit_step`."""
-        gain = default_gain(n) if self.gain is None else self.gain
-        return gain * unit_step(n, attention=self.attention, loss=self.loss)
+    def rule(self, target: Size) -> optax.GradientTransformation:
+        """Plain gradient descent; `train` puts the step size in place of the gain."""
+        return as_optimiser("sgd", cast(float, self.gain))
 
-    def objective(self, data: Data) -> Objective:
-        """Rows as they are; of a population the closed risk."""
-        pairs_of(data.targets or ())
+    def exact_risk(self, data: Data) -> ExactRisk:
+        """The closed risk of a population."""
+        return _ClosedRisk(self.loss)
+
+    def train(
+        self, data: Data, keys: jax.Array, trace: int | None, report: Report = None
+    ) -> Trained:
+        """Descend, and judge every run over all inputs."""
+        targets = pairs_of(data.targets or ())
         if not are_uniform(data):
             raise ValueError("XorStep learns from fair bits, got a bias")
-        exact = _ClosedRisk(self.loss) if isinstance(data, Population) else None
-        return super().objective(data)._replace(exact=exact)
-
-    def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
-        """Descend, and judge every run over all inputs."""
-        schedule = Schedule(self.optimiser, self.steps, trace)
-        path = self.descended(data, keys, schedule)
-        numbers, targets = path.end, pairs_of(data.targets or ())
+        gain = default_gain(data.n) if self.gain is None else self.gain
+        step = gain * unit_step(data.n, attention=self.attention, loss=self.loss)
+        end = take_steps(replace(self, gain=step), data, keys, trace, report)
+        numbers = end.parameters
         each = list(zip(numbers, targets, each_key(keys), strict=True))
         with float64():
             judged = (
@@ -127,7 +131,7 @@ class XorStep(Network[TwoHeads]):
             kind="exact",
             loss="squared",
             solved=found.worst <= SOLVED_ERROR,
-            trace=schedule.trace(path, directions=path.path),
+            trace=trace_of(end, self.steps, trace, directions=end.path),
             stats={"worst": found.worst},
         )
 
