@@ -19,8 +19,6 @@ from paritylab.claims import (
     within as within,
 )
 from paritylab.learning import (
-    AllInputs as AllInputs,
-    Annealed as Annealed,
     Auto as Auto,
     Descent as Descent,
     FeedForwardNet as FeedForwardNet,
@@ -39,7 +37,6 @@ from paritylab.learning import (
     TeacherStep as TeacherStep,
     Trained as Trained,
     Transformer as Transformer,
-    XorStep as XorStep,
     learn as learn,
     register_learner as register_learner,
     streamed_step as streamed_step,
@@ -56,6 +53,7 @@ from paritylab.precision import (
     float64 as float64,
 )
 from paritylab.problem import (
+    Corruption as Corruption,
     Junta as Junta,
     Loss as Loss,
     Parity as Parity,

@@ -64,7 +64,8 @@ LOSS = Choice(
     own="a Loss or a function of y and ŷ",
 )
 OPTIMISER = Choice(
-    ("sgd", "momentum", "normalised", "adam", "adamw", "rmsprop"), own="an optax optimiser"
+    ("sgd", "momentum", "normalised", "adam", "adam99", "adamw", "rmsprop"),
+    own="an optax optimiser or a function of the step size that gives one",
 )
 ATTENTION = Choice(("softmax", "linear", "sigmoid", "exp", "relu"), own="a function of scores")
 LINK = Choice(("cos", "quadratic", "gentle"), own="an AbstractLink or an even function of t")

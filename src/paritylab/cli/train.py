@@ -26,7 +26,7 @@ RECORDS, BLOCK = 60, 20
 MOST_RUNS = 1_000_000
 #: Where the learners of these commands are defined; their fields become the options.
 _SOURCES = (
-    *("heads/train", "heads/anneal", "xor/train", "chain/teacher", "chain/levels"),
+    *("heads/train", "chain/teacher", "chain/levels"),
     *("chain/full_batch", "chain/layers", "transformer/learner"),
 )
 _LEARNING = Path(__file__).parent.parent / "learning"
@@ -79,7 +79,7 @@ FAMILIES = (
         {
             "paper": ("heads", {"preset": "paper"}),
             "code": ("heads", {"preset": "code"}),
-            "anneal": ("anneal", {}),
+            "annealed": ("heads", {"preset": "annealed"}),
         },
         ("n", "k", "subset", "noise", "bias", "samples", "fresh-rows"),
         {"n": 12, "k": 2, "preset": "code"},
@@ -93,7 +93,7 @@ FAMILIES = (
         """,
         "--n 1024 --width 84 --runs 200",
         "",
-        {"": ("xor", {})},
+        {"": ("heads", {"preset": "pair"})},
         ("n", "noise", "samples", "fresh-rows"),
         {"n": 256},
     ),

@@ -5,7 +5,7 @@ A learner is a frozen object whose fields are its settings. It says which kinds 
 these three is as good as the lab's own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property, wraps
 from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar, get_args
@@ -187,9 +187,11 @@ def learner_name(learner: Learner[Any, Any]) -> str:
     return known[0] if known else type(learner).__name__
 
 
-def check_fields(learner: Learner[Any, Any]) -> None:
-    """A learner's settings against its annotated fields; call it in `__post_init__`."""
-    check_settings(learner_name(learner), vars(learner), options_of(type(learner)))
+def check_fields(learner: Any, settings: Mapping[str, object] | None = None) -> None:
+    """A learner's settings against its annotated fields; call it in `__post_init__`. settings: in
+    place of the learner's own."""
+    given = vars(learner) if settings is None else settings
+    check_settings(learner_name(learner), given, options_of(type(learner)))
 
 
 def is_stepwise(learner: object) -> bool:

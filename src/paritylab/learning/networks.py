@@ -8,7 +8,7 @@ way back from saved numbers to a model.
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
+from typing import Annotated, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,6 @@ from paritylab.learning.contract import (
     register_learner,
 )
 from paritylab.learning.data import (
-    AllInputs,
     Data,
     Fresh,
     Population,
@@ -35,7 +34,7 @@ from paritylab.learning.data import (
 )
 from paritylab.learning.descent import as_optimiser
 from paritylab.learning.objective import Objective, StepRisk
-from paritylab.learning.training import Size, Stepwise
+from paritylab.learning.training import Size, Stepwise, update
 from paritylab.models import FeedForward, FrozenHeads
 from paritylab.models.protocol import (
     Model,
@@ -80,7 +79,7 @@ class Network(Stepwise, abc.ABC, Generic[M]):
     eta: float
     optimiser: OptimiserPart = "sgd"
 
-    takes: ClassVar[tuple[type[Data], ...]] = (Population, AllInputs, Sample, Fresh, Rows)
+    takes: ClassVar[tuple[type[Data], ...]] = (Population, Sample, Fresh, Rows)
 
     @abc.abstractmethod
     def draw(self, key: jax.Array, target: Target | Unknown) -> M:
@@ -104,27 +103,12 @@ class Network(Stepwise, abc.ABC, Generic[M]):
     ) -> tuple[Descending, jax.Array]:
         """One step of the optimiser."""
         value, gradient = risk(state.parameters)
-        parameters, memory = updated(state.fixed().rule, risk, value, gradient, *state[:2])
+        parameters, memory = update(state.fixed().rule, risk, value, gradient, *state[:2])
         return state._replace(parameters=parameters, memory=memory), value
 
     def model(self, state: Descending, target: Size) -> M:
         """The model with the numbers that it has now."""
         return cast(M, with_parameters(state.fixed().start, state.parameters))
-
-
-def updated(
-    rule: optax.GradientTransformationExtraArgs,
-    risk: StepRisk,
-    value: jax.Array,
-    gradient: PyTree,
-    parameters: PyTree,
-    memory: PyTree,
-) -> tuple[PyTree, PyTree]:
-    """Parameters and memory after a step of the rule; line searches ask for more than the
-    gradient, other rules ignore it."""
-    more: dict[str, Any] = {"value": value, "grad": gradient, "value_fn": risk.value}
-    updates, memory = rule.update(gradient, memory, parameters, **more)
-    return optax.apply_updates(parameters, updates), memory
 
 
 @register_learner("descent")
@@ -137,9 +121,9 @@ class Descent(Network[Model]):
 
     >>> import equinox as eqx
     >>> from paritylab import Parity
-    >>> from paritylab.learning import AllInputs, learn
+    >>> from paritylab.learning import Population, learn
     >>> start = lambda key: eqx.nn.MLP(6, "scalar", 32, 2, key=key)  # two hidden layers
-    >>> runs = learn(Descent(start, steps=300), AllInputs(Parity(6, (1, 4))), runs=4)
+    >>> runs = learn(Descent(start, steps=300), Population(Parity(6, (1, 4))), runs=4)
     >>> runs.kind, bool(runs.solved.all())
     ('exact', True)
     """
@@ -175,9 +159,9 @@ class FeedForwardNet(Network[FeedForward]):
     Juntas of real values are trained on ½(ŷ-y)². inputs: the net reads "bits" x or "signs" 1 - 2x;
     the trained model is a function of bits either way.
 
-    >>> from paritylab.learning import AllInputs, learn
+    >>> from paritylab.learning import Population, learn
     >>> from paritylab.problem import Parity
-    >>> runs = learn(FeedForwardNet(16, steps=600), AllInputs(Parity(6, (1, 4))), runs=4)
+    >>> runs = learn(FeedForwardNet(16, steps=600), Population(Parity(6, (1, 4))), runs=4)
     >>> runs.kind, runs.rate().successes
     ('exact', 4)
     """

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.contract import LossPart
-from paritylab.learning.data import AllInputs, Data, Fresh, Rows, Sample, are_uniform, functions_of
+from paritylab.learning.data import Data, Fresh, Population, Rows, Sample, are_uniform, sources_of
 from paritylab.models.protocol import Model, is_model, parameters_of, with_parameters
 from paritylab.precision import AnyArray
 from paritylab.problem import Loss, as_loss
@@ -60,14 +60,15 @@ class Objective(NamedTuple):
         cls, data: Data, loss: LossPart, batch: int | None = None, exact: ExactRisk | None = None
     ) -> "Objective":
         """The loss on the data's own rows, or on all inputs of a population."""
-        kind = "Population" if isinstance(data, AllInputs) else type(data).__name__
+        kind = type(data).__name__
         if isinstance(data, Fresh) and batch is not None:
             raise ValueError(
                 f"Fresh draws its {data.samples} samples at every step; batch is for rows drawn "
                 "once"
             )
-        exact = exact if kind == "Population" and batch is None else None
-        if kind == "Population" and exact is None and data.n > MOST_BITS:
+        if not isinstance(data, Population) or data.route == "enumeration" or batch is not None:
+            exact = None
+        if isinstance(data, Population) and exact is None and data.n > MOST_BITS:
             raise ValueError(
                 f"no closed form of this risk is known, and training visits all inputs up to "
                 f"n = {MOST_BITS}, got n={data.n}; give Sample or Fresh"
@@ -111,12 +112,12 @@ class StepRisk:
     def __call__(self, parameters: Any) -> tuple[Array, Any]:
         """Value and gradient."""
         model, start = self._model_and_parameters(parameters)
-        value, gradient = jax.value_and_grad(lambda p: self._of(with_parameters(model, p)))(start)
+        value, gradient = jax.value_and_grad(lambda p: self.of(with_parameters(model, p)))(start)
         return value, gradient
 
     def value(self, parameters: Any) -> Array:
         """The value alone."""
-        return self._of(with_parameters(*self._model_and_parameters(parameters)))
+        return self.of(with_parameters(*self._model_and_parameters(parameters)))
 
     def halves(self) -> "tuple[StepRisk, StepRisk]":
         """The risk on the first and on the second half of the rows; over all inputs, itself twice.
@@ -138,6 +139,10 @@ class StepRisk:
             replace(self, objective=objective, rows=second),
         )
 
+    def with_loss(self, loss: LossPart, exact: ExactRisk | None) -> "StepRisk":
+        """The risk of another loss on the same rows. exact: over all inputs, if it is known."""
+        return replace(self, objective=self.objective._replace(loss=as_loss(loss), exact=exact))
+
     def _model_and_parameters(self, parameters: Any) -> tuple[Any, Any]:
         if is_model(parameters):
             # The parameters of an equinox.Module are a module too, without what does not train.
@@ -157,7 +162,8 @@ class StepRisk:
     def _draw(self, key: Array, size: int) -> WeightedRows:
         return draw_rows(key, self.given, size, uniform=self.objective.uniform)
 
-    def _of(self, model: Any) -> Array:
+    def of(self, model: Any) -> Array:
+        """The value at any predictor of bit strings."""
         objective = self.objective
         if objective.exact is not None:
             return objective.exact(model, self.given)
@@ -223,7 +229,7 @@ def training_inputs(data: Data, keys: jax.Array) -> PyTree:
     """What the runs learn from: the arrays of their targets, or the rows that they train on."""
     if isinstance(data, Rows):
         return training_rows(data, keys)
-    return stacked_targets(functions_of(data, "gradient descent on a model"))
+    return stacked_targets(sources_of(data, "gradient descent on a model"))
 
 
 def training_rows(data: Rows, keys: jax.Array) -> PyTree:

@@ -12,8 +12,8 @@ from jaxtyping import PyTree
 
 from paritylab.files import write_atomically
 from paritylab.learning.contract import LEARNERS, Learner, learner_name
-from paritylab.learning.data import AllInputs, Fresh, Population, Rows, Sample
-from paritylab.problem import Junta, Parity, ParityTree
+from paritylab.learning.data import Fresh, Population, Rows, Sample
+from paritylab.problem import Corruption, Junta, Parity, ParityTree
 from paritylab.untrusted import check_archive, parse_json, read_bytes
 
 #: Format 3 is that of 0.3.0, whose settings and numbers differ.
@@ -23,7 +23,7 @@ LARGEST_FILE = 1 << 31
 #: What a file may hold besides arrays and plain values, by the name of its class.
 KNOWN: dict[str, Any] = {
     each.__name__: each
-    for each in (Population, AllInputs, Sample, Fresh, Rows, Parity, Junta, ParityTree)
+    for each in (Population, Sample, Fresh, Rows, Parity, Junta, ParityTree, Corruption)
 }
 
 Facts = dict[str, Any]

@@ -49,10 +49,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jaxtyping import Array, PyTree
 
 from paritylab.learning.contract import LossPart, Trained
-from paritylab.learning.data import Data, Rows, Target, Unknown, targets_or_unknown
+from paritylab.learning.data import Data, Population, Rows, Target, Unknown, targets_or_unknown
 from paritylab.learning.descent import walk
 from paritylab.learning.judging import MOST_BITS, SAMPLES, judge_models, judging_loss
 from paritylab.learning.objective import (
@@ -63,7 +64,7 @@ from paritylab.learning.objective import (
     training_inputs,
 )
 from paritylab.models.protocol import Model, check_model, parameters_of, with_parameters
-from paritylab.precision import float64
+from paritylab.precision import float64, is_fixed
 from paritylab.problem.sampling import each_key
 
 #: Numbers that all runs of a block may hold at a time, 1 GB.
@@ -127,12 +128,34 @@ class Stepwise:
 
     def objective(self, data: Data) -> Objective:
         """What is descended."""
-        exact = self.exact_risk(data) if type(data).__name__ == "Population" else None
+        exact = self.exact_risk(data) if isinstance(data, Population) else None
         return Objective.of(data, self.loss or judging_loss(data), self.batch, exact)
 
     def finish(self, state: Any, risk: StepRisk) -> dict[str, Array]:
         """Numbers of a run that are known at its end, by name; they become its stats."""
         return {}
+
+
+def update(
+    rule: optax.GradientTransformationExtraArgs,
+    risk: StepRisk,
+    value: jax.Array,
+    gradient: PyTree,
+    parameters: PyTree,
+    memory: PyTree,
+    *,
+    model: Any = None,
+) -> tuple[PyTree, PyTree]:
+    """Parameters and memory after a step of the rule; line searches ask for more than the
+    gradient, other rules ignore it. model: the one that parameters belong to, the risk's if
+    None."""
+
+    def value_at(parameters: PyTree) -> Array:
+        return risk.value(parameters if model is None else with_parameters(model, parameters))
+
+    more: dict[str, Any] = {"value": value, "grad": gradient, "value_fn": value_at}
+    updates, memory = rule.update(gradient, memory, parameters, **more)
+    return optax.apply_updates(parameters, updates), memory
 
 
 class Size(NamedTuple):
@@ -199,7 +222,7 @@ def train_stepwise(
     models = list(map(partial(rebuild_model, learner), each, targets, each_key(keys)))
     most_bits, samples = getattr(learner, "judged_by", Stepwise.judged_by)
     found = judge_models(models, data, keys, most_bits=most_bits, samples=samples)
-    path = named_leaves(end.path)
+    path = {"parameters": end.path} if isinstance(end.path, np.ndarray) else flat_path(end.path)
     return found.trained(
         data,
         numbers,
@@ -224,14 +247,19 @@ def rebuild_model(learner: Any, numbers: PyTree, target: Target | Unknown, key: 
         return with_parameters(start, numbers)
 
 
-def _start(learner: Any, target: Target | Unknown, key: jax.Array) -> Model:
+def _rows_of(tree: PyTree, runs: Any) -> PyTree:
+    """Some runs of a tree whose leaves have an axis of runs first."""
+    return jax.tree.map(lambda leaf: leaf[runs], tree)
+
+
+def _start(learner: Any, target: Target | Unknown, key: jax.Array, start: PyTree = None) -> Model:
     """The model of a run before its first step."""
     run = answer(learner, "keys_of")(key)
     if hasattr(learner, "draw"):
         drawn: Model = learner.draw(run.start, target)
         return drawn
     size = Size(target.n, target.k)
-    return _model_of(learner, learner.init(run.start, size), size)
+    return _model_of(learner, learner.init(run.start if start is None else start, size), size)
 
 
 def _model_of(learner: Any, state: PyTree, size: Size) -> Model:
@@ -249,10 +277,12 @@ def take_steps(
     *,
     targets: tuple[Target | Unknown, ...] | None = None,
     given: PyTree = None,
+    drawn: PyTree = None,
 ) -> Steps:
     """All runs from their starts to their ends, as many at a time as fit into memory.
 
-    targets, given: of the runs with these keys; all of the data if None.
+    targets, given: of the runs with these keys; all of the data if None. drawn: what `init` gets in
+    place of keys, with an axis of runs first.
     """
     begin, tell = time.perf_counter(), _teller(report)
     with _precision(learner):
@@ -268,16 +298,15 @@ def take_steps(
             getattr(learner, "one_by_one", False),
         )
         pairs, parts = list(zip(each_key(keys), targets, strict=True)), []
-        first = _start(learner, *reversed(pairs[0]))
-        check_model(first, data.n)
+        first = _start(learner, *reversed(pairs[0]), _rows_of(drawn, 0))
+        if not is_fixed(learner):
+            check_model(first, data.n)
         for block in blocks_of(len(keys), _runs_at_once(first, objective, data, shape)):
-            drawn, skeleton = None, None
+            start, skeleton = _rows_of(drawn, block), None
             if hasattr(learner, "draw"):
                 starts = (_start(learner, *reversed(pairs[run])) if run else first for run in block)
-                drawn, skeleton = _arrays_of(list(starts))
-            runs = PerRun(
-                jax.tree.map(lambda leaf, rows=block: leaf[rows], given), keys[block], drawn
-            )
+                start, skeleton = _arrays_of(list(starts))
+            runs = PerRun(_rows_of(given, block), keys[block], start)
             stretches = _in_stretches(packed, objective, shape, runs, skeleton, tell)
             for part, done in stretches:
                 end = part
@@ -346,9 +375,11 @@ def _compiled(
     def one(run: PerRun, state: PyTree) -> tuple[Steps, PyTree]:
         own = answer(learner, "keys_of")(run.keys)
         start = own.start
-        if run.drawn is not None:
+        if skeleton is not None:
             parameters, arrays = run.drawn
             start = with_parameters(eqx.combine(arrays, skeleton), parameters)
+        elif run.drawn is not None:
+            start = run.drawn
         begin = learner.init(start, shape.size)
         arrays, fixed = eqx.partition(begin, eqx.is_array)
         risk_at = risk_of_run(objective, run.given, own.rows, model_at(begin))
@@ -479,14 +510,10 @@ def _stacked(trees: Iterable[PyTree]) -> PyTree:
         raise ValueError("all runs must start from models of one shape") from None
 
 
-def named_leaves(path: PyTree) -> dict[str, np.ndarray]:
+def flat_path(path: PyTree) -> dict[str, np.ndarray]:
     """The recorded parameters by name."""
-    if isinstance(path, dict):
-        return path
-    if isinstance(path, np.ndarray):
-        return {"parameters": path}
     leaves = jax.tree_util.tree_leaves_with_path(path)
-    return {jax.tree_util.keystr(place).lstrip("."): leaf for place, leaf in leaves}
+    return {jax.tree_util.keystr(place, simple=True, separator="."): leaf for place, leaf in leaves}
 
 
 @contextmanager

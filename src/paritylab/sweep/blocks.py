@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paritylab.files import module_from_file
-from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
+from paritylab.learning import LEARNERS, Fresh, Population, Runs, Sample, learn
 from paritylab.learning.contract import Learner
 from paritylab.learning.data import Target
 from paritylab.options import PROBLEM, check_known, check_value
@@ -27,7 +27,7 @@ _EXTRAS = {
 #: Learners that draw their rows in batches of this many at most, and those that take one run at a
 #: time and hold its bits as bytes.
 _BATCH = 4096
-_STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
+_STREAMING = {"teacher", "levels", "layers", "full-batch", "hiding-oracle"}
 _ONE_BY_ONE = {"auto", "elimination", "correlation"}
 
 
@@ -50,7 +50,7 @@ def learner_of(spec: Spec) -> Learner[Any, Any]:
     return learner
 
 
-def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | Sample | Fresh:
+def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | Sample | Fresh:
     """The data a spec's problem asks for: fresh random targets from the block's own keys."""
     problem, of = dict(spec.problem), getattr(learner, "of", "parity")
     known = _SIZES[of] | _EXTRAS[of] | {"samples", "fresh"}
@@ -65,10 +65,9 @@ def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | 
     targets = _targets(spec, problem, of)
     if samples is not None:
         return (Fresh if fresh else Sample)(targets, samples)
-    kind = next((each for each in (Population, AllInputs) if each in learner.takes), None)
-    if kind is None:
+    if Population not in learner.takes:
         raise ValueError(f"{spec.learner} learns from rows: give the number of samples")
-    return kind(targets)
+    return Population(targets)
 
 
 def check_memory(spec: Spec, learner: Learner[Any, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, difference, note, within
 from paritylab.claims.half_points import quotient
-from paritylab.learning import Annealed, Fresh, Heads, Population, Sample, learn
+from paritylab.learning import Fresh, Heads, Population, Sample, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate
 
@@ -14,7 +14,7 @@ SOFT, SHARP = "n/4", "1/n"
 
 def _learns_only(at: str) -> Callable[..., Any]:
     """Planted heads: annealed at one temperature, one step of the public code at the others."""
-    return lambda tau, **_: Annealed(steps=400) if tau == at else Heads.code(tau=tau, steps=1)
+    return lambda tau, **_: Heads.annealed(steps=400) if tau == at else Heads.code(tau=tau, steps=1)
 
 
 #: Rows of a batch.

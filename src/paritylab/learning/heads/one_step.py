@@ -17,7 +17,7 @@ from jaxtyping import Float, PyTree
 
 from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import Population, Target, Unknown, functions_of
-from paritylab.learning.heads.fields import log_cosine
+from paritylab.learning.heads.objective import log_cosine
 from paritylab.learning.judging import judge_heads
 from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
 from paritylab.models.positions import Positions

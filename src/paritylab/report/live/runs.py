@@ -11,8 +11,7 @@ from jaxtyping import Float
 
 from paritylab.checks import shortened, whole
 from paritylab.files import write_atomically
-from paritylab.learning.heads.anneal import Annealed
-from paritylab.learning.heads.temperature import temperature
+from paritylab.learning.heads.temperature import is_schedule, temperature
 from paritylab.learning.heads.train import Heads
 from paritylab.learning.runs import Runs, run_keys
 from paritylab.models.chain import visible_tokens
@@ -51,11 +50,11 @@ def page_positions(kind: str, seed: int, n: int, width: int) -> Float[np.ndarray
 def run_facts(runs: Runs[Any], run: int = 0) -> dict[str, Any]:
     """Run number `run` as plain facts that the live page replays; the runs need a trace.
 
-    >>> from paritylab import Annealed, Parity, Population, learn
-    >>> runs = learn(Annealed(), Population(Parity(12, (2, 7))), runs=1, trace=100)
+    >>> from paritylab import Heads, Parity, Population, learn
+    >>> runs = learn(Heads.annealed(), Population(Parity(12, (2, 7))), runs=1, trace=100)
     >>> facts = run_facts(runs)
     >>> facts["learner"], facts["hidden"], len(facts["directions"])
-    ('anneal', [2, 7], 15)
+    ('heads', [2, 7], 15)
     """
     if not 0 <= run < len(runs):
         raise ValueError(f"there are {len(runs)} runs, numbered from 0, got run {run}")
@@ -81,16 +80,16 @@ def _pictures(runs: Runs[Any], run: int) -> dict[str, Any]:
     """Directions of heads on the circle, or scores of a chain, where the trace has them."""
     trace, learner, n = runs.trace, runs.learner, runs.data.n
     steps = np.asarray(trace["step"])
-    if "angles" in trace and isinstance(learner, Annealed):
-        angles = np.asarray(trace["angles"][run])
-        pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
-        end = learner.tau_end / n**2
-        tau = learner.tau_start * (end / learner.tau_start) ** (steps / learner.steps)
-        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau.tolist()}
-    if "directions" in trace and isinstance(learner, Heads) and learner.positions == "circle":
-        pairs = np.asarray(trace["directions"][run])
-        fixed = [temperature(learner.tau, n)] * len(steps)
-        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": fixed}
+    on_circle = isinstance(learner, Heads) and learner.positions == "circle"
+    if on_circle and ("angles" in trace or "directions" in trace):
+        if "angles" in trace:
+            angles = np.asarray(trace["angles"][run])
+            pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+        else:
+            pairs = np.asarray(trace["directions"][run])
+        shares = steps / learner.steps if is_schedule(learner.tau) else np.ones(len(steps))
+        taus = [temperature(learner.tau, n, float(share)) for share in shares]
+        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": taus}
     if "scores" in trace:
         scores = np.asarray(trace["scores"][run], dtype=float)
         seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level"))
