@@ -42,7 +42,7 @@ train heads --n {HUGE} | n must be a whole number below 2⁶³
 train heads --n 1000000000 | this machine has
 train heads --k 99 | k must be between 0 and n=12
 train heads --preset best | 'best' is not one of
-train heads --restarts 2 | --restarts belongs to --preset anneal
+train heads --restarts x | should be a valid integer
 train heads --tau n/0 | division by zero
 train heads --eta -1 | eta must be above 0
 train heads --noise 2 | noise must be below 0.5

@@ -77,7 +77,7 @@ def test_options_of_a_transformer_that_do_not_fit_are_one_line(capsys, elsewhere
 
 
 MODES = [
-    *(f"heads --preset {preset} --n 40" for preset in ("paper", "code", "anneal")),
+    *(f"heads --preset {preset} --n 40" for preset in ("paper", "code", "annealed")),
     "xor --n 4096 --runs 20000",
     *(
         f"chain --mode {mode} --runs 20"

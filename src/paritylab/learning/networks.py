@@ -34,7 +34,7 @@ from paritylab.learning.data import (
 )
 from paritylab.learning.descent import as_optimiser
 from paritylab.learning.objective import Objective, StepRisk
-from paritylab.learning.training import Size, Stepwise, update
+from paritylab.learning.stepwise import Size, Stepwise, update
 from paritylab.models import FeedForward, FrozenHeads
 from paritylab.models.protocol import (
     Model,

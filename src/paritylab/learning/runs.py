@@ -36,7 +36,8 @@ from paritylab.learning.data import (
     targets_or_unknown,
 )
 from paritylab.learning.saving import learner_facts, learner_from, read_tree, write_tree
-from paritylab.learning.training import Report, rebuild_model, train_stepwise
+from paritylab.learning.stepwise import Report
+from paritylab.learning.training import rebuild_model, train_stepwise
 from paritylab.models.protocol import Model
 from paritylab.precision import one_call
 from paritylab.problem.keys import as_key, run_numbers
@@ -247,7 +248,7 @@ def learn(
 
     key: an integer seed or a jax key. trace: keep the state before every so many steps. progress: a
     function that is called with a `Progress` now and then; None or False tells nobody. A learner
-    of one's own is described in `paritylab.learning.training`.
+    of one's own is described in `paritylab.learning.stepwise`.
 
     >>> from paritylab import Heads, Population, Parity
     >>> runs = learn(Heads.code(steps=400), Population(Parity(8, (2, 5))), runs=16)

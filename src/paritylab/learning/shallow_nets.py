@@ -22,7 +22,7 @@ from paritylab.learning.data import (
 )
 from paritylab.learning.networks import Network
 from paritylab.learning.objective import ExactRisk, Objective
-from paritylab.learning.training import Size
+from paritylab.learning.stepwise import Size
 from paritylab.models.feedforward import FeedForward
 from paritylab.options import Choice, Doc, Ge, Gt, Le
 from paritylab.risk.objective import Target as Arrays

@@ -16,6 +16,7 @@ from paritylab.learning import (
     Sample,
     learn,
 )
+from paritylab.learning.heads.assembly import step_size
 from paritylab.models import HeadAttention, PiecewiseLinear, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, random_parity, sample
@@ -133,8 +134,8 @@ def test_heads_learn_from_rows_alone():
 def test_presets_follow_their_sources():
     code, paper = Heads.code(), Heads.paper()
     assert (code.tau, code.loss, code.optimiser) == ("n/4", "mean_hinge_squared", "adam")
-    assert (code._eta(16), code._eta(20), code.steps) == (0.1, 0.2, 2000)
-    assert (paper.loss, paper.optimiser, paper._eta(20)) == ("squared_hinge", "sgd", 0.1)
+    assert (step_size(code, 16), step_size(code, 20), code.steps) == (0.1, 0.2, 2000)
+    assert (paper.loss, paper.optimiser, step_size(paper, 20)) == ("squared_hinge", "sgd", 0.1)
 
 
 def test_the_theorems_step_cannot_move_anything():

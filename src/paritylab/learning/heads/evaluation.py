@@ -1,20 +1,29 @@
 """What trained heads are worth, and which positions they name."""
 
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.learning.contract import Subset
-from paritylab.learning.data import KnownData
+from paritylab.learning.contract import Subset, Trained
+from paritylab.learning.data import Data, KnownData, Rows, targets_or_unknown
 from paritylab.learning.descent import stacked
-from paritylab.learning.judging import Scores
+from paritylab.learning.heads.assembly import assemble, knows_pairs, sums_to_one, trained_parts
+from paritylab.learning.heads.objective import weights_at_angles
+from paritylab.learning.judging import Scores, judge_heads, judge_models
+from paritylab.learning.training import Steps, flat_path, trace_of
 from paritylab.learning.xor.exact import SOLVED_ERROR, risk_rounding, worst_case, xor_risk
 from paritylab.models import AbstractPositionCode, HeadAttention
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Parity
+from paritylab.problem.sampling import each_key
+
+if TYPE_CHECKING:
+    from paritylab.learning.heads.train import Heads
 
 
 def favourites(
@@ -93,3 +102,69 @@ def weights_of_all(models: list[HeadAttention]) -> Float[np.ndarray, "runs n"]:
     """The weight of every bit in every run, in float64."""
     with float64():
         return np.stack([np.asarray(model.weights()) for model in models])
+
+
+def evaluate(
+    settings: "Heads",
+    data: Data,
+    keys: jax.Array,
+    end: Steps,
+    trace: int | None,
+    starts: np.ndarray,
+) -> Trained:
+    """The population risk where attention sums to one, at any n; else inputs or samples."""
+    numbers, n, k = end.parameters, data.n, settings.size(data)
+    like = assemble(settings, n, k, data.targets)
+    stats = {"steps": np.full(len(keys), settings.steps), **end.stats}
+    if "correlation" in stats:
+        stats |= {"starts": starts, "moves": stats["moves"].astype(int)}
+    path = end.path if isinstance(end.path, dict) else {"directions": end.path}
+    solved = None
+    if settings.unit and not isinstance(data, Rows) and sums_to_one(settings, n):
+        with float64():
+            weights = np.asarray(weights_at_angles(like, numbers))
+        found = judge_heads(weights, data, like.readout)
+    else:
+        models = [
+            settings.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], numbers), target, key)
+            for run, (target, key) in enumerate(
+                zip(targets_or_unknown(data), each_key(keys), strict=True)
+            )
+        ]
+        if knows_pairs(settings, data):
+            pairs = judge_pairs(models, data)
+            found, solved, weights = pairs.scores, pairs.solved, pairs.weights
+            stats["worst"] = pairs.worst
+        else:
+            weights = weights_of_all(models)
+            found = _scores(settings, models, weights, data, keys)
+    if settings.unit:
+        stats["positions"], path = positions_at(numbers, n), {"angles": end.path}
+    elif settings.inputs == "bits":
+        directions = np.stack([np.asarray(model.directions) for model in models])
+        stats["positions"] = favourites(like.code, directions)
+    if "positions" in stats:
+        subset: list[Subset] = [tuple(sorted(set(heads))) for heads in stats["positions"].tolist()]
+    else:
+        subset = heaviest(weights, k)
+    trained = found.trained(
+        data,
+        numbers,
+        subset,
+        trace=trace_of(end, settings.steps, trace, **flat_path(path)),
+        stats=stats,
+    )
+    return trained if solved is None else replace(trained, solved=solved, loss="squared")
+
+
+def _scores(
+    settings: "Heads", models: list[HeadAttention], weights: np.ndarray, data: Data, keys: jax.Array
+) -> Scores:
+    """What models are worth: by the engine where it can, else on inputs or samples."""
+    if (
+        isinstance(data, Rows)
+        or "readout" in trained_parts(settings)
+        or not sums_to_one(settings, data.n)
+    ):
+        return judge_models(models, data, keys)
+    return judge_heads(weights, data, models[0].readout)

@@ -19,21 +19,22 @@ def draw_starts(
     positions: Positions,
     like: HeadAttention,
     keys: list[jax.Array],
+    start_keys: list[jax.Array],
     *,
     unit: bool = False,
 ) -> Start:
     """Starts of the runs with these keys, every leaf with an axis of runs first.
 
     start: "unit" or None, "zero", the variance of a head's score, or directions of every run (runs,
-    heads, width). Run i draws from the second half of its key, as every network does. unit: heads
-    train their angles.
+    heads, width). Positions are drawn from the second half of a run's key, as every network's start
+    is, directions from that of its start key. unit: heads train their angles.
     """
-    own = [jax.random.split(key)[1] for key in keys]
+    own, starts = ([jax.random.split(key)[1] for key in each] for each in (keys, start_keys))
     code = None
     if is_drawn(positions):
         codes = [draw_code(positions, like, key) for key in own]
         code = jax.tree.map(lambda *tables: np.stack(tables), *codes)
-    directions = _directions(start, like, own, 1.0 if code is not None else _norm(like.code))
+    directions = _directions(start, like, starts, 1.0 if code is not None else _norm(like.code))
     if unit:
         return Start(np.arctan2(directions[..., 0], directions[..., 1]), code)
     if like.trains == ("directions",):

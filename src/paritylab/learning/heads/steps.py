@@ -15,7 +15,7 @@ from paritylab.learning.descent import as_optimiser
 from paritylab.learning.heads.moves import EVERY, LAST, Attended, relocate
 from paritylab.learning.heads.objective import GUARDED, at_angles
 from paritylab.learning.objective import ExactRisk, Objective, StepRisk
-from paritylab.learning.training import RunKeys, Size, update
+from paritylab.learning.stepwise import RunKeys, Size, update
 from paritylab.models import AbstractPositionCode, HeadAttention
 from paritylab.precision import AnyArray
 from paritylab.problem import as_loss

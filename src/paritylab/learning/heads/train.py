@@ -1,12 +1,11 @@
 """k heads trained as published, annealed, on a pair, or with parts of one's own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Annotated, ClassVar, TypedDict, Unpack
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 from numpy.typing import ArrayLike
@@ -16,7 +15,6 @@ from paritylab.learning.contract import (
     LossPart,
     OptimiserPart,
     ReadoutPart,
-    Subset,
     Trained,
     check_fields,
     register_learner,
@@ -29,55 +27,30 @@ from paritylab.learning.data import (
     Sample,
     Target,
     Unknown,
-    are_uniform,
-    functions_of,
     targets_or_unknown,
 )
 from paritylab.learning.descent import as_optimiser
-from paritylab.learning.heads.evaluation import (
-    favourites,
-    heaviest,
-    judge_pairs,
-    positions_at,
-    weights_of_all,
+from paritylab.learning.heads.assembly import (
+    assemble,
+    drawn_starts,
+    meet,
+    starts_at,
+    trained_parts,
 )
-from paritylab.learning.heads.moves import candidates
-from paritylab.learning.heads.objective import (
-    PairRisk,
-    PopulationRisk,
-    ProductRisk,
-    at_angles,
-    weights_at_angles,
-)
-from paritylab.learning.heads.starts import draw_code, draw_starts
-from paritylab.learning.heads.steps import HeadSteps
-from paritylab.learning.heads.temperature import (
-    Temperature,
-    is_schedule,
-    temperature,
-    temperatures,
-)
-from paritylab.learning.judging import Scores, judge_heads, judge_models
-from paritylab.learning.objective import ExactRisk, training_inputs
-from paritylab.learning.training import Report, Steps, flat_path, take_steps, trace_of
-from paritylab.learning.xor.exact import (
-    XOR_LOSSES,
-    default_gain,
-    is_pair,
-    pairs_of,
-    unit_step,
-    usual_width,
-)
-from paritylab.models import HeadAttention, as_attention, as_code, as_readout, default_readout
+from paritylab.learning.heads.evaluation import evaluate
+from paritylab.learning.heads.objective import at_angles
+from paritylab.learning.heads.starts import draw_code
+from paritylab.learning.heads.temperature import Temperature, temperature
+from paritylab.learning.objective import training_inputs
+from paritylab.learning.stepwise import Report
+from paritylab.learning.training import Steps, take_steps
+from paritylab.learning.xor.exact import pairs_of
+from paritylab.models import HeadAttention, as_attention
 from paritylab.models.attention import TRAINS
 from paritylab.models.positions import Positions, is_drawn
-from paritylab.models.readouts import Cosine, PairReadout, Readout, TrainableReadout, Zigzag
 from paritylab.options import ATTENTION, LOSS, OPTIMISER, Choice, Doc, Formula, Ge, Gt
 from paritylab.precision import float64
-from paritylab.problem import Junta, as_loss
-from paritylab.problem.losses import LOSSES
-from paritylab.problem.sampling import each_key
-from paritylab.risk.objective import labels_of, weight_risk
+from paritylab.problem import as_loss
 
 #: A correlation above this is proof that the heads sit on B; below it a run may start again.
 FOUND = 0.9
@@ -250,14 +223,14 @@ class Heads:
         as_loss(self.loss)
         as_attention(self.attention)
         as_optimiser(self.optimiser, 1.0)
-        if not set(self._trained()) <= set(TRAINS) or not self._trained():
+        if not set(trained_parts(self)) <= set(TRAINS) or not trained_parts(self):
             raise ValueError(f"trains must name {' or '.join(TRAINS)}, got {self.trains}")
-        if not self.unit and (self.jitter or self.moves != 0 or self._starts_at("spaced")):
+        if not self.unit and (self.jitter or self.moves != 0 or starts_at(self, "spaced")):
             raise ValueError(
                 "jitter, moves and evenly spaced starts are measured along the circle: they need "
                 "unit=True, as in Heads.annealed()"
             )
-        if self.unit and (self.positions != "circle" or self._trained() != ("directions",)):
+        if self.unit and (self.positions != "circle" or trained_parts(self) != ("directions",)):
             raise ValueError(
                 "unit heads train their angles on the circle: positions must be circle and trains "
                 "directions"
@@ -278,7 +251,7 @@ class Heads:
             pairs_of(data.targets, 'the readout "pair"')
         with float64():
             given, targets = training_inputs(data, keys), targets_or_unknown(data)
-        steps = self._meet(data)
+        steps = meet(self, data)
         waiting, starts, end = np.arange(len(keys)), np.ones(len(keys), dtype=int), None
         for attempt in range(self.restarts + 1):
             chosen = waiting
@@ -295,7 +268,7 @@ class Heads:
                 report,
                 targets=tuple(targets[run] for run in chosen),
                 given=some,
-                drawn=self._drawn(now.like, keys, chosen, attempt),
+                drawn=drawn_starts(self, now.like, keys, chosen, attempt),
             )
             end = found if end is None else _replaced(end, found, waiting)
             starts[waiting] = attempt + 1
@@ -306,12 +279,12 @@ class Heads:
             if not len(waiting):
                 break
         assert end is not None
-        return self._judged(data, keys, end, trace, starts)
+        return evaluate(self, data, keys, end, trace, starts)
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
         known = () if isinstance(target, Unknown) else (target,)
         with float64():
-            model = self._like(target.n, self._size(target), known)
+            model = assemble(self, target.n, self.size(target), known)
             if self.unit:
                 return _in_numpy(at_angles(model, np.asarray(numbers)))
             if is_drawn(self.positions):
@@ -319,117 +292,7 @@ class Heads:
                 model = replace(model, code=draw_code(self.positions, model, own))
             return model.with_parameters(numbers)
 
-    def _meet(self, data: Data) -> HeadSteps:
-        """These settings on data of one size: an iterative learner."""
-        n, k = data.n, self._size(data)
-        with float64():
-            like = self._like(n, k, data.targets)
-            taus, changes = np.array([temperature(self.tau, n)]), is_schedule(self.tau)
-            geometric = self.unit and changes and isinstance(self.tau, str)
-            if changes:
-                before = [temperature(self.tau, n, 0.0)]
-                before = before if geometric else temperatures(self.tau, n, self.steps)
-                taus = np.append(before, taus)
-            knows = self.unit or self.restarts > 0
-            return HeadSteps(
-                like=like,
-                taus=taus,
-                eta=np.float64(self._eta(n)),
-                jitter=np.float64(self.jitter),
-                attempt=np.int32(0),
-                rule=self.optimiser,
-                loss=self.loss,
-                steps=self.steps,
-                batch=self.batch,
-                unit=self.unit,
-                tries=candidates(k) if self.moves is None else self.moves,
-                exact=self._exact_risk(like, data, self.loss),
-                correlation=self._exact_risk(like, data, "correlation") if knows else None,
-                knows=knows,
-                changes=changes,
-                geometric=geometric,
-            )
-
-    def _drawn(
-        self, like: HeadAttention, keys: jax.Array, chosen: np.ndarray, attempt: int
-    ) -> PyTree:
-        """The starts of some runs, but those that compiled code draws by itself."""
-        if self._starts_at("spaced"):
-            return None
-        mine = each_key(keys[chosen] if attempt else keys)
-        if attempt and not self.unit:
-            mine = [jax.random.fold_in(key, 100 + attempt) for key in mine]
-        start = self.start
-        if start is not None and not isinstance(start, str | Real):
-            start = self._given(like, len(keys))[chosen]
-        with float64():
-            return draw_starts(start, self.positions, like, mine, unit=self.unit)
-
-    def _given(self, like: HeadAttention, runs: int) -> np.ndarray:
-        """Directions of one's own, one array per run."""
-        given, shape = np.asarray(self.start, dtype=np.float64), np.shape(like.directions)
-        if given.shape not in (shape, (runs, *shape)) or not np.isfinite(given).all():
-            raise ValueError(
-                f"start must be finite numbers of shape {shape} or {(runs, *shape)}, got shape "
-                f"{given.shape}"
-            )
-        return np.broadcast_to(given, (runs, *shape))
-
-    def _judged(
-        self, data: Data, keys: jax.Array, end: Steps, trace: int | None, starts: np.ndarray
-    ) -> Trained:
-        """The population risk where attention sums to one, at any n; else inputs or samples."""
-        numbers, n, k = end.parameters, data.n, self._size(data)
-        like = self._like(n, k, data.targets)
-        stats = {"steps": np.full(len(keys), self.steps), **end.stats}
-        if "correlation" in stats:
-            stats |= {"starts": starts, "moves": stats["moves"].astype(int)}
-        path = end.path if isinstance(end.path, dict) else {"directions": end.path}
-        solved = None
-        if self.unit and not isinstance(data, Rows) and self._sums_to_one(n):
-            with float64():
-                weights = np.asarray(weights_at_angles(like, numbers))
-            found = judge_heads(weights, data, like.readout)
-        else:
-            models = [
-                self.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], numbers), target, key)
-                for run, (target, key) in enumerate(
-                    zip(targets_or_unknown(data), each_key(keys), strict=True)
-                )
-            ]
-            if self._knows_pairs(data):
-                pairs = judge_pairs(models, data)
-                found, solved, weights = pairs.scores, pairs.solved, pairs.weights
-                stats["worst"] = pairs.worst
-            else:
-                weights = weights_of_all(models)
-                found = self._scores(models, weights, data, keys)
-        subset: list[Subset] = heaviest(weights, k)
-        if self.unit:
-            stats["positions"], path = positions_at(numbers, n), {"angles": end.path}
-        elif self.inputs == "bits":
-            directions = numbers["directions"] if isinstance(numbers, dict) else numbers
-            stats["positions"] = favourites(like.code, directions)
-        if "positions" in stats:
-            subset = [tuple(sorted(set(heads))) for heads in stats["positions"].tolist()]
-        trained = found.trained(
-            data,
-            numbers,
-            subset,
-            trace=trace_of(end, self.steps, trace, **flat_path(path)),
-            stats=stats,
-        )
-        return trained if solved is None else replace(trained, solved=solved, loss="squared")
-
-    def _scores(
-        self, models: list[HeadAttention], weights: np.ndarray, data: Data, keys: jax.Array
-    ) -> Scores:
-        """What models are worth: by the engine where it can, else on inputs or samples."""
-        if isinstance(data, Rows) or "readout" in self._trained() or not self._sums_to_one(data.n):
-            return judge_models(models, data, keys)
-        return judge_heads(weights, data, models[0].readout)
-
-    def _size(self, given: Data | Target | Unknown) -> int:
+    def size(self, given: Data | Target | Unknown) -> int:
         """k, from the learner or from the data."""
         k = given.k if self.k is None else self.k
         if k is None:
@@ -437,80 +300,6 @@ class Heads:
         if k < 1:
             raise ValueError("heads need a parity set with at least one position, got k=0")
         return k
-
-    def _starts_at(self, name: str) -> bool:
-        return isinstance(self.start, str) and self.start == name
-
-    def _trained(self) -> tuple[str, ...]:
-        """The parts that train, by name."""
-        return (self.trains,) if isinstance(self.trains, str) else tuple(self.trains)
-
-    def _eta(self, n: int) -> float:
-        """The step size: the one given, else 0.1, or the public code's 0.2 for Adam at n = 20; on
-        pairs from the gain.
-
-        Scores are directions over tau, so the gradient carries a factor 1/tau: at tau = 1/n a plain
-        step of 0.1 moves a unit direction by 0.1·n times the slope of the loss in the scores.
-        """
-        if self.eta is not None:
-            return self.eta
-        if self.readout == "pair" and self.optimiser == "sgd" and self.loss in XOR_LOSSES:
-            gain = default_gain(n) if self.gain is None else self.gain
-            return gain * unit_step(n, attention=self.attention, loss=str(self.loss))
-        if self.gain is not None:
-            raise ValueError(
-                "a gain is a step of plain descent on the squared or correlation loss; give eta"
-            )
-        return 0.2 if self.optimiser == "adam" and n == 20 else 0.1
-
-    def _like(self, n: int, k: int, targets: Sequence[Target] | None) -> HeadAttention:
-        """The model with placeholders for what is trained."""
-        width = self.width
-        if width is None and is_drawn(self.positions):
-            width = usual_width(n)
-        code = as_code(self.positions, n, width=width)
-        heads = k if self.heads is None else self.heads
-        readout, tau = self._readout(k, targets or ()), temperature(self.tau, n)
-        trains = self._trained()
-        if "readout" in trains and isinstance(readout, Zigzag):
-            readout = TrainableReadout.of(readout)
-        zeros = np.zeros((heads, code.width))
-        return HeadAttention(zeros, code, k, readout, tau, self.attention, self.inputs, trains)
-
-    def _readout(self, k: int, targets: Sequence[Target]) -> Readout:
-        """The readout by name; for juntas "zigzag" stands for the lines through their values."""
-        juntas = [target for target in targets if isinstance(target, Junta)]
-        if not juntas or self.readout != "zigzag":
-            return as_readout(self.readout, k)
-        if len({junta.by_count for junta in juntas}) > 1:
-            raise ValueError("juntas with different values need runs of their own, or a readout")
-        return default_readout(juntas[0])
-
-    def _knows_pairs(self, data: Data) -> bool:
-        """Whether the readout 1 - 2z² has met pairs of fair bits, which closed forms judge."""
-        known = not isinstance(data, Rows) and "readout" not in self._trained()
-        return known and self.readout == "pair" and all(map(is_pair, data.targets or ()))
-
-    def _exact_risk(self, like: HeadAttention, data: Data, loss: LossPart) -> ExactRisk | None:
-        """The risk over all inputs in closed form, where one is known."""
-        if not isinstance(data, Population) or "readout" in self._trained():
-            return None
-        if self._knows_pairs(data) and isinstance(like.readout, PairReadout) and loss in XOR_LOSSES:
-            return PairRisk(str(loss))
-        if not self._sums_to_one(data.n):
-            return None
-        known = as_loss(loss)
-        if self.unit and known == LOSSES["log_correlation"] and isinstance(like.readout, Cosine):
-            return ProductRisk(are_uniform(data))
-        labels = labels_of(functions_of(data, "heads on a population"), known)
-        return PopulationRisk(weight_risk(like.readout, loss, data.n, like.k, labels=labels))
-
-    def _sums_to_one(self, n: int) -> bool:
-        """Whether the attention's weights sum to one, tried on random scores."""
-        scores = np.random.default_rng(0).normal(size=(2, n))
-        with float64():
-            sums = np.asarray(as_attention(self.attention)(jnp.asarray(scores))).sum(axis=1)
-        return bool(np.abs(sums - 1).max() < 1e-6)
 
 
 def _as_number(text: str) -> str | float:
