@@ -185,7 +185,9 @@ class HeadSteps(eqx.Module):
 
         (value, attention), gradient = jax.value_and_grad(risk_and_attention, has_aux=True)(angles)
         # Where a correlation vanishes its logarithm has no slope; such a head waits for a kick.
-        moves, memory = self._rule().update(jnp.nan_to_num(gradient), state.memory, angles)
+        gradient = jnp.nan_to_num(gradient)
+        more = {"value": value, "grad": gradient, "value_fn": lambda at: risk_and_attention(at)[0]}
+        moves, memory = self._rule().update(gradient, state.memory, angles, **more)
         noise = jax.random.normal(key, angles.shape, jnp.float64)
         # A head's attention falls off like exp(-(θ-φ)²/2τ): √τ is its angular width.
         width = jnp.sqrt(jnp.minimum(tau, 1.0))
