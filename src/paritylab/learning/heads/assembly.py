@@ -18,7 +18,15 @@ from paritylab.learning.heads.steps import HeadSteps
 from paritylab.learning.heads.temperature import is_schedule, temperature, temperatures
 from paritylab.learning.objective import ExactRisk
 from paritylab.learning.xor.exact import XOR_LOSSES, default_gain, is_pair, unit_step, usual_width
-from paritylab.models import HeadAttention, as_attention, as_code, as_readout, default_readout
+from paritylab.models import (
+    AbstractPositionCode,
+    HeadAttention,
+    RandomSigns,
+    as_attention,
+    as_code,
+    as_readout,
+    default_readout,
+)
 from paritylab.models.positions import is_drawn
 from paritylab.models.readouts import Cosine, PairReadout, Readout, TrainableReadout, Zigzag
 from paritylab.precision import float64
@@ -65,10 +73,11 @@ def meet(settings: "Heads", data: Data) -> HeadSteps:
 
 def assemble(settings: "Heads", n: int, k: int, targets: Sequence[Target] | None) -> HeadAttention:
     """The model with placeholders for what is trained."""
-    width = settings.width
-    if width is None and is_drawn(settings.positions):
-        width = usual_width(n)
-    code = as_code(settings.positions, n, width=width)
+    if is_drawn(settings.positions):
+        width = usual_width(n) if settings.width is None else settings.width
+        code: AbstractPositionCode = RandomSigns(np.zeros((n, width)))
+    else:
+        code = as_code(settings.positions, n, width=settings.width)
     heads = k if settings.heads is None else settings.heads
     readout, tau = readout_of(settings, k, targets or ()), temperature(settings.tau, n)
     trains = trained_parts(settings)
