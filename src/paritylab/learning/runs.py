@@ -10,6 +10,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cached_property
 from html import escape
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
 
@@ -266,7 +267,7 @@ def learn(
     with one_call(type(learner), vars(learner) if hasattr(learner, "__dict__") else learner):
         if is_stepwise(learner) and not hasattr(learner, "train"):
             trained = train_stepwise(learner, meant, keys, trace, progress)
-        elif is_stepwise(learner):
+        elif "report" in signature(learner.train).parameters:
             trained = learner.train(meant, keys, trace, progress)  # type: ignore[call-arg]
         else:
             trained = learner.train(meant, keys, trace)
