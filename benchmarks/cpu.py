@@ -14,7 +14,6 @@ import optax
 from harness import Race, main
 
 from paritylab import (
-    Annealed,
     HeadAttention,
     Heads,
     Parity,
@@ -180,8 +179,8 @@ def heads_of_the_public_code() -> Race:
 def annealed_runs() -> Race:
     """1,024 runs of annealed heads at n = 20."""
     data = Population(random_parities(20, K, 1024))
-    done = learn(Annealed(), data)
-    return Race(lambda: learn(Annealed(), data).risk, error=str(done.rate()))
+    done = learn(Heads.annealed(), data)
+    return Race(lambda: learn(Heads.annealed(), data).risk, error=str(done.rate()))
 
 
 def chain_step() -> Race:

@@ -8,14 +8,14 @@ from functools import partial
 from cpu import K, series_and_a_pass
 from harness import Race, main
 
-from paritylab import Annealed, Population, learn, random_parities
+from paritylab import Heads, Population, learn, random_parities
 
 
 def annealed_runs() -> Race:
     """100,000 runs of annealed heads at n = 20."""
     data = Population(random_parities(20, K, 100_000))
-    rate = str(learn(Annealed(), data).rate())
-    return Race(lambda: learn(Annealed(), data).risk, error=f"solved {rate}")
+    rate = str(learn(Heads.annealed(), data).rate())
+    return Race(lambda: learn(Heads.annealed(), data).risk, error=f"solved {rate}")
 
 
 RACES = {

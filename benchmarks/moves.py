@@ -13,7 +13,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from paritylab.learning import Annealed, Population, learn
+from paritylab.learning import Heads, Population, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate
 
@@ -32,7 +32,7 @@ class Done(NamedTuple):
     worst: str
 
 
-def measured(learner: Annealed, n: int, k: int, runs: int) -> Done:
+def measured(learner: Heads, n: int, k: int, runs: int) -> Done:
     """Two calls over half of the runs each; the second is timed."""
     on_cpu = jax.config.jax_default_device.platform == "cpu"
     now, parts = time.process_time if on_cpu else time.perf_counter, []
@@ -49,7 +49,8 @@ def measured(learner: Annealed, n: int, k: int, runs: int) -> Done:
 
 def row(n: int, k: int, runs: int) -> str:
     """One size, as a line of the table."""
-    before, after = measured(Annealed.without_moves(), n, k, runs), measured(Annealed(), n, k, runs)
+    alone = Heads.annealed(moves=0, jitter=0.15)
+    before, after = measured(alone, n, k, runs), measured(Heads.annealed(), n, k, runs)
     ratio, seconds = f"{after.seconds / before.seconds:.2f}", f"{after.seconds:.2f}"
     return f"| {n:,}, {k} | {before.rate} | {after.rate} | {ratio} | {seconds} | {after.worst} |"
 

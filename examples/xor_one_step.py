@@ -3,7 +3,7 @@
 .venv/bin/python examples/xor_one_step.py
 """
 
-from paritylab import Population, XorStep, learn, random_parities, streamed_step
+from paritylab import Heads, Population, learn, random_parities, streamed_step
 
 
 def pairs(n: int, runs: int) -> Population:
@@ -15,7 +15,7 @@ def main() -> None:
     print("one exact step, 60 hidden pairs each")
     for positions in ("signs", "balanced"):
         for n in (64, 1024):
-            runs = learn(XorStep(width=90, positions=positions), pairs(n, 60))
+            runs = learn(Heads.pair(width=90, positions=positions), pairs(n, 60))
             print(
                 f"  n = {n:5}, {positions:8} positions: pair found in {runs.rate()}, "
                 f"right on all 2^{n} inputs in {runs.rate('solved')}"
@@ -23,7 +23,7 @@ def main() -> None:
 
     print("other attention kinds at their own gain, n = 256")
     for attention, gain in (("softmax", 17.0), ("linear", 127.0), ("exp", 4.85), ("sigmoid", 5.5)):
-        learner = XorStep(width=90, attention=attention, gain=gain, positions="balanced")
+        learner = Heads.pair(width=90, attention=attention, gain=gain, positions="balanced")
         rate = learn(learner, pairs(256, 30)).rate("solved")
         print(f"  {attention:8} right on every input in {rate}")
 

@@ -19,14 +19,9 @@ LIBRARY = (
     *("problem", "baselines", "models", "theory"),
     *("risk.result", "risk.routes", "risk"),
     *("learning.data", "learning.contract", "learning.saving"),
-    *(
-        "learning.runs",
-        "learning.judging",
-        "learning.descent",
-        "learning.networks",
-        "learning.shallow_nets",
-    ),
-    *("learning.heads", "learning.xor", "learning.chain"),
+    *("learning.judging", "learning.descent", "learning.objective", "learning.stepwise"),
+    *("learning.training", "learning.runs", "learning.networks", "learning.shallow_nets"),
+    *("learning.xor", "learning.heads", "learning.chain"),
     *("learning.hardness", "learning", "experiments", "execution", "sweep"),
 )
 #: The laboratory that is built on it: proofs, claims, and the interfaces, which come last.

@@ -47,7 +47,10 @@ PAGES = [
     if "```sh" in path.read_text() and not path.relative_to(ROOT).as_posix().startswith(MADE_HERE)
 ]
 #: A file that a page speaks of as the reader's own.
-GRID = 'learner = "xor"\nruns = 20\nblock = 10\n[problem]\nn = [16, 32]\n[settings]\nwidth = [20]\n'
+GRID = (
+    'learner = "heads"\nruns = 20\nblock = 10\n[problem]\nn = [16, 32]\n[settings]\n'
+    'preset = "pair"\nwidth = [20]\n'
+)
 
 
 def lines_of(page: Path) -> list[str]:

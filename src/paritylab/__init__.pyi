@@ -22,8 +22,6 @@ from .claims import (
     within as within,
 )
 from .learning import (
-    AllInputs as AllInputs,
-    Annealed as Annealed,
     Auto as Auto,
     Chain as Chain,
     Descent as Descent,
@@ -42,7 +40,6 @@ from .learning import (
     Sample as Sample,
     Trained as Trained,
     Transformer as Transformer,
-    XorStep as XorStep,
     learn as learn,
     register_learner as register_learner,
     streamed_step as streamed_step,
@@ -56,6 +53,7 @@ from .models import (
     parity_transformer as parity_transformer,
 )
 from .problem import (
+    Corruption as Corruption,
     Junta as Junta,
     Loss as Loss,
     Parity as Parity,

@@ -33,7 +33,7 @@ train heads --n {HUGE} | n must be a whole number below 2⁶³
 train heads --n 1000000000 | this machine has
 train heads --k 99 | k must be between 0 and n=12
 train heads --preset best | 'best' is not one of
-train heads --restarts 2 | No such option
+train heads --restarts x | not a valid integer
 train haeds | did you mean 'heads'
 train heads --loss sqared | did you mean 'squared'
 train heads --loss none.py:mine | no parts file
@@ -56,7 +56,7 @@ train heads --runs 0 | --runs must be at least 1
 train heads --bogus 1 | --bogus
 train heads --save no/such/runs.npz | --save needs a file in an existing folder
 train heads --figure x.bmp | a figure file ends in
-train xor --positions balanced --n 65 | even n
+train heads --preset pair --positions balanced --n 65 | even n
 train chain --n 4194304 --k 2097152 | needs about
 train chain --k 12 | nearest: 8 and 16
 sweep run nothing-named | nothing-named

@@ -168,7 +168,8 @@ def test_the_store_is_in_the_data_folder_and_the_working_folder_stays_empty(caps
 def test_without_a_safe_folder_nothing_is_stored_and_one_line_says_so(capsys, elsewhere, command):
     """Whoever else may write to the folder could put rows there that are then believed."""
     (elsewhere / "grid.toml").write_text(
-        'learner = "xor"\nruns = 2\nblock = 2\nproblem = {n = 16}\nsettings = {width = 20}\n'
+        'learner = "heads"\nruns = 2\nblock = 2\nproblem = {n = 16}\n'
+        'settings = {preset = "pair", width = 20}\n'
     )
     folder = Path(os.environ["XDG_DATA_HOME"]) / "paritylab"
     folder.mkdir()

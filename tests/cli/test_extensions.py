@@ -153,9 +153,8 @@ SMALL = {
     "hinge-net": "--width 8 --steps 5",
     "recurrent": "--width 4 --steps 5",
     "transformer": "--n 6 --k 2 --width 8 --heads 2 --steps 10 --check 5",
-    "xor": "--n 16 --width 12",
     **dict.fromkeys(("chain", "layers"), "--n 8 --k 4 --samples 200"),
-    **dict.fromkeys(("heads", "anneal", "feedforward", "frozen", "sign-descent"), "--steps 5"),
+    **dict.fromkeys(("heads", "feedforward", "frozen", "sign-descent"), "--steps 5"),
     **dict.fromkeys(("auto", "correlation", "elimination", "one-step"), "--n 12"),
 }
 

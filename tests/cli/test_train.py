@@ -38,7 +38,7 @@ def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
 FAMILIES = [
     (f"{TINY} --heads 3 --subset 1,4 --samples 32 --fresh-rows --tau n/2 --eta 0.05"
      " --optimiser sgd --noise 0.1", (25, 3, 2), " of 25, "),
-    ("xor --n 64 --positions balanced --width 90 --runs 20", (20, 2, 90),
+    ("heads --preset pair --n 64 --positions balanced --width 90 --runs 20", (20, 2, 90),
      r"20 of 20, 100 % \[84, 100\]"),
     ("layers --n 20 --k 8 --samples 6000 --runs 2", (2, 27, 7), r"2 of 2, 100 % \[34, 100\]"),
     (TRANSFORMER, None, "rows, median"),
@@ -76,9 +76,8 @@ def test_options_of_a_transformer_that_do_not_fit_are_one_line(capsys, elsewhere
 
 
 MODES = [
-    *(f"heads --preset {preset} --n 40" for preset in ("paper", "code")),
-    "anneal --n 40",
-    "xor --n 4096 --runs 20000",
+    *(f"heads --preset {preset} --n 40" for preset in ("paper", "code", "annealed")),
+    "heads --preset pair --n 4096 --runs 20000",
     *(
         f"chain --preset {preset} --runs 20"
         for preset in ("theorem5", "theorem7", "direct", "cot", "teacher", "self-consistency")

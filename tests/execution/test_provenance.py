@@ -6,7 +6,7 @@ import sys
 import jax
 
 from paritylab.execution.provenance import fingerprint_of, imported_beside
-from paritylab.learning import Annealed, Heads
+from paritylab.learning import Heads, OneStep
 
 
 def test_helpers_beside_a_file_are_found_through_each_other(tmp_path):
@@ -33,7 +33,7 @@ def test_a_users_learner_is_known_by_its_file_and_helpers(tmp_path, monkeypatch)
 
 
 def test_the_labs_own_learners_share_the_fingerprint_of_the_package():
-    assert fingerprint_of(Heads) == fingerprint_of(Annealed) == fingerprint_of(None)
+    assert fingerprint_of(Heads) == fingerprint_of(OneStep) == fingerprint_of(None)
 
 
 def test_precision_is_part_of_it():

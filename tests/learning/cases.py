@@ -7,8 +7,6 @@ import jax
 import jax.numpy as jnp
 
 from paritylab.learning import (
-    AllInputs,
-    Annealed,
     Chain,
     Descent,
     FeedForwardNet,
@@ -25,7 +23,6 @@ from paritylab.learning import (
     Sample,
     SignDescent,
     Transformer,
-    XorStep,
 )
 from paritylab.learning.classical_solvers import (
     Auto,
@@ -81,14 +78,14 @@ def trees(n=12, k=4):
 CASES = [
     Case("heads", Heads.code(steps=30), on(Population, parities())),
     Case("heads-paper", Heads.paper(steps=30), on(Population, parities(k=3))),
-    Case("heads-inputs", Heads.code(steps=20), on(AllInputs, parities())),
+    Case("heads-inputs", Heads.code(steps=20), on(Population, parities(), "enumeration")),
     Case("heads-sample", Heads.code(steps=20), on(Sample, parities(noise=0.1), 60)),
     Case("heads-fresh", Heads.code(steps=20), on(Fresh, parities(bias=0.3), 30)),
     Case("heads-rows", Heads.code(steps=20, k=2), rows),
-    Case("anneal", Annealed(steps=60, restarts=1), on(Population, parities())),
-    Case("anneal-sample", Annealed(steps=60), on(Sample, parities(), 300)),
-    Case("anneal-rows", Annealed(steps=60, k=2), rows),
-    Case("descent", Descent(TwoLayers, steps=30), on(AllInputs, parities())),
+    Case("anneal", Heads.annealed(steps=60, restarts=1), on(Population, parities())),
+    Case("anneal-sample", Heads.annealed(steps=60), on(Sample, parities(), 300)),
+    Case("anneal-rows", Heads.annealed(steps=60, k=2), rows),
+    Case("descent", Descent(TwoLayers, steps=30), on(Population, parities())),
     Case("descent-rows", Descent(TwoLayers, steps=30, batch=16), rows),
     Case(
         "feedforward",
@@ -114,10 +111,10 @@ CASES = [
     ),
     Case("sign-descent", SignDescent(steps=20), on(Population, parities(k=3))),
     Case("sign-descent-fresh", SignDescent(steps=20), on(Fresh, parities(sign=-1), 60)),
-    Case("xor", XorStep(width=12), on(Population, parities(n=10, sign=-1))),
+    Case("xor", Heads.pair(width=12), on(Population, parities(n=10, sign=-1))),
     Case(
         "xor-fresh",
-        XorStep(width=8, attention="sigmoid", steps=3, start=0.1),
+        Heads.pair(width=8, attention="sigmoid", steps=3, start=0.01),
         on(Fresh, parities(n=8, sign=-1, noise=0.1), 40),
     ),
     Case("one-step", OneStep(width=24), on(Population, parities(n=10, k=3))),

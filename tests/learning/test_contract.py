@@ -187,7 +187,8 @@ def wrong_values(option):
     """Values that an option must refuse, each with a part of the line that says why."""
     if option.choices:
         yield option.choices[0] + "x", f"did you mean '{option.choices[0]}'"
-        yield 3, "must be one of"
+        if "number" not in option.own and "variance" not in option.own:
+            yield 3, "must be one of"
     elif option.own or option.formula:
         yield {}, "must be"
     elif option.type is bool:
@@ -204,7 +205,10 @@ def wrong_values(option):
 
 
 #: What links two settings of one learner, which no annotation of a field says.
-LINKED = "width must be a multiple of heads|gap is for the chain line|with teacher forcing"
+LINKED = (
+    "width must be a multiple of heads|gap is for the chain line|need unit=True|unit heads train"
+    "|gain is the step size|with teacher forcing"
+)
 
 
 def settings_of(option):
@@ -381,7 +385,7 @@ def test_a_learner_of_ones_own_is_as_good_as_the_labs(tmp_path):
             NoRebuild(),
             r"NoRebuild is not a learner, it lacks rebuild; .* train\(data, keys, trace\)",
         ),
-        (TakesText(), r"TakesText\.takes must be a tuple of some of Population, AllInputs"),
+        (TakesText(), r"TakesText\.takes must be a tuple of some of Population, Sample"),
         (Guess({"returns": 3}), r"Guess\.train must return a Trained, got int"),
         (Guess({"kind": "guessed"}), "kind of a risk must be one of exact, numerical, sampled"),
         (Guess({"subset": [None]}), "subset of trained runs needs one entry per run"),

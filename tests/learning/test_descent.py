@@ -7,7 +7,7 @@ import numpy as np
 import optax
 import pytest
 
-from paritylab.learning import AllInputs, Descent, Fresh, Rows, Sample, learn
+from paritylab.learning import Descent, Fresh, Population, Rows, Sample, learn
 from paritylab.models import HeadAttention
 from paritylab.problem import Loss, Parity, sample
 
@@ -40,7 +40,7 @@ LOGISTIC = Loss("logistic", lambda y, prediction: jnp.logaddexp(0, -y * predicti
 @pytest.mark.parametrize(
     ("data", "options"),
     [
-        (AllInputs(PAIR), {"optimiser": optax.lbfgs()}),
+        (Population(PAIR), {"optimiser": optax.lbfgs()}),
         (Sample(PAIR, 200), {"optimiser": optax.adam(0.05)}),
         (Fresh(PAIR, 64), {"loss": LOGISTIC}),
         (rows(), {"batch": 32}),
@@ -71,7 +71,7 @@ class Frozen(eqx.Module):
 
 
 def test_what_does_not_train_belongs_to_the_run():
-    runs = learn(Descent(Frozen, steps=40), AllInputs(PAIR), runs=40)
+    runs = learn(Descent(Frozen, steps=40), Population(PAIR), runs=40)
     hit = [set(model.places.tolist()) == {1, 3} for model in runs.models]
     assert 0 < sum(hit) < 40
     np.testing.assert_array_equal(runs.stats["accuracy"] == 1, hit)
@@ -80,7 +80,7 @@ def test_what_does_not_train_belongs_to_the_run():
 
 def test_the_labs_models_descend_too():
     start = HeadAttention.random(0, PAIR, tau=0.5)
-    runs = learn(Descent(start, steps=2), AllInputs(PAIR), runs=2)
+    runs = learn(Descent(start, steps=2), Population(PAIR), runs=2)
     np.testing.assert_array_equal(runs.risk[0], runs.risk[1])
     assert isinstance(runs.model(0), HeadAttention)
 
@@ -99,7 +99,7 @@ def test_a_plain_class_with_both_methods_is_a_model():
         def with_parameters(self, weights):
             return Plain(weights)
 
-    runs = learn(Descent(Plain(np.ones(5)), steps=20), AllInputs(PAIR), runs=1)
+    runs = learn(Descent(Plain(np.ones(5)), steps=20), Population(PAIR), runs=1)
     assert runs.risk[0] < 10
 
 
@@ -149,5 +149,5 @@ ONES = jnp.ones(5)
 )
 def test_wrong_models_are_told_what_is_missing(model, words):
     with pytest.raises(ValueError, match=words) as raised:
-        learn(Descent(model, steps=2), AllInputs(PAIR))
+        learn(Descent(model, steps=2), Population(PAIR))
     assert "\n" not in str(raised.value)

@@ -9,7 +9,6 @@ import pytest
 
 from paritylab._support.precision import float64
 from paritylab.learning import (
-    AllInputs,
     FeedForwardNet,
     Fresh,
     FrozenAttention,
@@ -18,9 +17,9 @@ from paritylab.learning import (
     Population,
     RecurrentNet,
     Sample,
-    descent,
     learn,
-    networks,
+    objective,
+    training,
 )
 from paritylab.learning.hardness.frozen import (
     every_input,
@@ -46,7 +45,7 @@ PAIR = Parity(5, (0, 3))
 def trained(**options):
     """Settings differ only in numbers, so one compiled loop serves all."""
     learner = FeedForwardNet(16, **{"steps": 500, "eta": 0.03, **options})
-    return learn(learner, AllInputs(PAIR), runs=4)
+    return learn(learner, Population(PAIR), runs=4)
 
 
 def test_a_net_learns_a_pair_and_names_no_set():
@@ -66,7 +65,7 @@ def test_a_diverging_net_has_no_risk_and_no_success():
 def test_runs_in_blocks_are_the_same_runs(monkeypatch):
     learner, data = FeedForwardNet(8, steps=20), Fresh(random_parities(8, 2, 5), 30)
     whole = learn(learner, data, trace=10)
-    monkeypatch.setattr(networks, "AT_ONCE", 2000)  # two runs at a time, or three
+    monkeypatch.setattr(training, "AT_ONCE", 2000)  # two runs at a time, or three
     parts = learn(learner, data, trace=10)
     for name, values in whole.numbers.items():
         np.testing.assert_allclose(parts.numbers[name], values, rtol=1e-9)
@@ -78,7 +77,7 @@ def test_runs_in_blocks_are_the_same_runs(monkeypatch):
 def test_rows_in_pieces_are_one_sample_of_the_population(kind, monkeypatch):
     """Losses that are functions of a mean take it over all pieces; a sample stays the same."""
     targets = random_parities(8, 2, 2, noise=0.1)
-    monkeypatch.setattr(descent, "PIECE", 8 * 60_000)
+    monkeypatch.setattr(objective, "PIECE", 8 * 60_000)
     learner = Heads.code(steps=2, optimiser="sgd", eta=1e-9)  # on (mean hinge)²
     rows = learn(learner, kind(targets, 400_001), trace=1)
     exact = learn(learner, Population(targets), trace=1)
@@ -98,7 +97,7 @@ def test_rows_in_pieces_are_one_sample_of_the_population(kind, monkeypatch):
 def frozen():
     """AdamW shrinks whatever it is given, so frozen heads must not be among it."""
     learner = FrozenAttention(optimiser="adamw", eta=0.05, steps=150)
-    return learn(learner, AllInputs(PAIR), runs=3)
+    return learn(learner, Population(PAIR), runs=3)
 
 
 def test_only_the_net_trains_and_every_run_has_its_own_heads(frozen):
@@ -169,7 +168,7 @@ def test_answers_to_a_whole_input_are_those_of_one_step_after_another(cell):
 def test_a_mixture_shares_its_signs_and_keeps_the_noise(target):
     arrays, keys = target_of(target), jax.random.split(jax.random.key(0))
     rows = draw_rows(keys[0], arrays, 4000, uniform=True)
-    mixed = descent.share_a_sign(rows, keys[1], arrays, 0.5)
+    mixed = objective.share_a_sign(rows, keys[1], arrays, 0.5)
     bits = np.asarray(mixed.bits).astype(int)
     clean = np.asarray(replace(target, noise=0.0).label(bits))
     assert np.mean(mixed.labels != clean) == pytest.approx(target.noise, abs=0.03)

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from paritylab.learning import (
-    AllInputs,
-    Annealed,
     Chain,
     FeedForwardNet,
     Filter,
@@ -24,7 +22,6 @@ from paritylab.learning import (
     Sample,
     SignDescent,
     Transformer,
-    XorStep,
     learn,
 )
 from paritylab.learning.classical_solvers import Elimination
@@ -40,11 +37,11 @@ DNA = Junta.of(8, (1, 4, 6), lambda bits: 1.0 if sum(bits) == 1 else -1.0)
 
 SYSTEMS = {
     "k heads, learned attention": (Heads.code(steps=20), Population(PARITIES)),
-    "k heads, fixed attention": (FrozenAttention(width=8, steps=20), AllInputs(PARITIES)),
-    "FFNN-1": (FeedForwardNet(8, steps=20), AllInputs(PARITIES)),
-    "XOR transformer, softmax": (XorStep(width=16), PAIRS),
-    "XOR transformer, linear": (XorStep(width=16, attention="linear"), PAIRS),
-    "XOR transformer, component-wise": (XorStep(width=16, attention="sigmoid"), PAIRS),
+    "k heads, fixed attention": (FrozenAttention(width=8, steps=20), Population(PARITIES)),
+    "FFNN-1": (FeedForwardNet(8, steps=20), Population(PARITIES)),
+    "XOR transformer, softmax": (Heads.pair(width=16), PAIRS),
+    "XOR transformer, linear": (Heads.pair(width=16, attention="linear"), PAIRS),
+    "XOR transformer, component-wise": (Heads.pair(width=16, attention="sigmoid"), PAIRS),
     "chain of thought, teacher forcing": (Chain.theorem5(), TREES),
     "chain of thought, filter and integers": (Chain.theorem7(curriculum=Filter(16)), TREES),
     **{
@@ -71,7 +68,7 @@ SYSTEMS = {
         FeedForwardNet(8, steps=20),
         Sample(Junta.staircase(8, (1, 4, 6)), 60),
     ),
-    "a sparse function of a string": (Annealed(steps=30), Population(DNA)),
+    "a sparse function of a string": (Heads.annealed(steps=30), Population(DNA)),
 }
 
 

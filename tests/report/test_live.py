@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from paritylab import Annealed, Parity, Population, learn
+from paritylab import Heads, Parity, Population, learn
 from paritylab.report.live.page import write_live_page
 from paritylab.report.live.runs import run_facts
 
@@ -208,7 +208,7 @@ def test_a_run_goes_out_as_json_and_comes_back(visit, tmp_path):
 
 
 def test_a_run_of_python_replays(visit, tmp_path):
-    runs = learn(Annealed(), Population(Parity(12, (2, 7))), runs=1, trace=100)
+    runs = learn(Heads.annealed(), Population(Parity(12, (2, 7))), runs=1, trace=100)
     page = visit(address=write_live_page(tmp_path / "page.html", run_facts(runs)).as_uri())
     assert "anneal, n = 12; hidden 2, 7" in page.inner_text("#replay .rate")
     assert said(page, "replay").startswith("Step 1400")

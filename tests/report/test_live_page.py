@@ -10,7 +10,6 @@ import pytest
 from tests.cli.running import run
 
 from paritylab import (
-    Annealed,
     Chain,
     Heads,
     Layers,
@@ -102,7 +101,7 @@ def test_runs_with_a_trace_become_files_and_come_back(tmp_path):
     with pytest.raises(ValueError, match="there are 2 runs"):
         read_run(tmp_path / "runs.npz", 2)
     with pytest.raises(ValueError, match="no trace was kept"):
-        run_facts(learn(Annealed(steps=5), Population(Parity(8, (1, 4))), runs=1))
+        run_facts(learn(Heads.annealed(steps=5), Population(Parity(8, (1, 4))), runs=1))
 
 
 @pytest.mark.parametrize(

@@ -186,8 +186,8 @@ def test_other_codes_runs_stand_in_but_are_never_added():
 
 @pytest.mark.parametrize("name", ["majority", "conjunction", "not-all-equal", "staircase"])
 def test_a_spec_can_name_a_junta(name):
-    spec = Spec.make("anneal", {"n": 8, "k": 3, "target": name}, {}, block=2)
-    plain = Spec.make("anneal", {"n": 8, "k": 3}, {}, block=2)
+    spec = Spec.make("one-step", {"n": 8, "k": 3, "target": name}, {}, block=2)
+    plain = Spec.make("one-step", {"n": 8, "k": 3}, {}, block=2)
     juntas, parities = (data_of(each, learner_of(each)).targets for each in (spec, plain))
     assert all(isinstance(each, Junta) for each in juntas)
     assert [each.subset for each in juntas] == [each.subset for each in parities]

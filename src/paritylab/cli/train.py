@@ -220,7 +220,8 @@ def _all_blocks(specs: list[Any], values: Mapping[str, Any]) -> tuple[Any, float
 
 def _specs(entry: Entry, given: dict[str, Any], runs: int, seed: int) -> list[Any]:
     """The blocks of the command. given: what was typed of problem and learner."""
-    from paritylab.sweep.blocks import learner_of
+    from paritylab.learning.contract import fact
+    from paritylab.sweep.blocks import learner_of, problem_entries
     from paritylab.sweep.grid import Spec
 
     defaults = {**DEFAULTS, **entry.trains_on}
@@ -231,12 +232,13 @@ def _specs(entry: Entry, given: dict[str, Any], runs: int, seed: int) -> list[An
     settings = {name: value for name, value in given.items() if name not in flags}
     if "subset" in problem:
         problem["subset"] = _positions(problem["subset"])
-    for name in ("n", "k"):
-        # A typed k is kept, so that one that contradicts a typed subset is refused.
-        if name in entry.problem and not (name == "k" and "subset" in problem):
-            problem.setdefault(name, defaults[name])
     if entry.presets and "preset" in defaults:
         settings.setdefault("preset", defaults["preset"])
+    taken = problem_entries(fact(learner_of(Spec.make(entry.name, {}, settings)), "targets"))
+    for name in ("n", "k"):
+        # A typed k is kept, so that one that contradicts a typed subset is refused.
+        if name in taken and not (name == "k" and "subset" in problem):
+            problem.setdefault(name, defaults[name])
     if not problem.get("fresh"):
         problem.pop("fresh", None)
     problem |= _rows(learner_of(Spec.make(entry.name, problem, settings)), problem)

@@ -28,14 +28,12 @@ from paritylab.learning.contract import (
     register_learner as register_learner,
 )
 from paritylab.learning.data import (
-    AllInputs as AllInputs,
     Data as Data,
     Fresh as Fresh,
     Population as Population,
     Rows as Rows,
     Sample as Sample,
 )
-from paritylab.learning.heads.anneal import Annealed as Annealed
 from paritylab.learning.heads.one_step import OneStep as OneStep
 from paritylab.learning.heads.temperature import temperature as temperature
 from paritylab.learning.heads.train import Heads as Heads
@@ -57,4 +55,3 @@ from paritylab.learning.xor.stream import (
     StreamedStep as StreamedStep,
     streamed_step as streamed_step,
 )
-from paritylab.learning.xor.train import XorStep as XorStep

@@ -107,7 +107,8 @@ class _Solver(BaseLearner):
         else:
             # The rows that other learners see: drawn by fold_in(key, 2).
             own, fair = jax.random.fold_in(key, 2), target.is_uniform
-            drawn = draw_bits(own, target.probabilities, target.noise, data.samples, fair)
+            noise = data.corruption.noise(target.noise)
+            drawn = draw_bits(own, target.probabilities, noise, data.samples, fair)
             bits, labels = drawn[0], np.asarray(target.labels_unchecked(drawn[0]) * drawn[1])
             k = self.k or target.k or None
         words = [int(word) for word in np.asarray(jax.random.key_data(key)).ravel()]

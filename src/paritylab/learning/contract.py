@@ -17,7 +17,7 @@ import optax
 from jaxtyping import Array, Bool, Float, PyTree
 
 from paritylab._support.checks import shortened
-from paritylab.learning.data import AllInputs, Data, Fresh, Population, Target, Unknown
+from paritylab.learning.data import Data, Fresh, Population, Target, Unknown
 from paritylab.models.attention import ATTENTION as ATTENTION_KINDS, Kind as AttentionKind
 from paritylab.models.links import LINKS, AbstractLink
 from paritylab.models.protocol import Model
@@ -43,8 +43,10 @@ LossPart: TypeAlias = str | Loss | Callable[[Array, Array], Array]
 ReadoutPart: TypeAlias = str | Readout
 #: How scores become weights, a function over the last axis.
 AttentionPart: TypeAlias = str | AttentionKind
-#: An optimiser by name, or ready from optax.
-OptimiserPart: TypeAlias = str | optax.GradientTransformation
+#: An optimiser by name, ready from optax, or a function of the step size that gives one.
+OptimiserPart: TypeAlias = (
+    str | optax.GradientTransformation | Callable[..., optax.GradientTransformation]
+)
 #: A model, the start of every run, or a function from a key to one.
 ModelPart: TypeAlias = Model | Callable[[jax.Array], Model]
 
@@ -54,6 +56,8 @@ LOSS = Choice(LOSSES, own="a Loss or a function of y and ŷ")
 ATTENTION = Choice(ATTENTION_KINDS, own="a function of scores")
 LINK = Choice(LINKS, own="an AbstractLink or an even function of t")
 
+#: Largest n at which training visits all inputs.
+MOST_INPUTS = 20
 #: Kinds of hidden targets, as `BaseLearner.targets` names them.
 TARGETS = ("parity", "junta", "pair", "tree")
 
@@ -172,11 +176,14 @@ class BaseLearner:
     such as {"n": 64, "k": 32, "runs": 5}. captions: what entries of its trace and its stats are
     called on pictures and in tables. course: the entries of its trace that `Runs.plot` may draw,
     the best first. fresh_rows: whether `paritylab train` gives it fresh rows if it takes such.
+    closed: its risk on a population is known in closed form at any n; else all inputs are visited,
+    up to n = 20.
     """
 
     targets: ClassVar[tuple[str, ...]] = ("parity", "junta")
     streams: ClassVar[bool] = False
     one_by_one: ClassVar[bool] = False
+    closed: ClassVar[bool] = False
     presets: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     trains_on: ClassVar[Mapping[str, Any]] = {}
     captions: ClassVar[Mapping[str, str]] = {"risk": "risk that the run descends"}
@@ -196,7 +203,7 @@ class BaseLearner:
         Expectations over all inputs where it takes these, else 64 fresh rows a step, else 1000 n.
         """
         takes = fact(self, "takes")
-        if Population in takes or (AllInputs in takes and n <= AllInputs.most_bits):
+        if Population in takes and (self.closed or n <= MOST_INPUTS):
             return None
         return 64 if Fresh in takes else 1000 * n
 
@@ -242,9 +249,16 @@ def learner_name(learner: Learner[Any, Any]) -> str:
     return known[0] if known else type(learner).__name__
 
 
-def check_fields(learner: Learner[Any, Any]) -> None:
-    """A learner's settings against its annotated fields; call it in `__post_init__`."""
-    check_settings(learner_name(learner), vars(learner), options_of(type(learner)))
+def check_fields(learner: Any, settings: Mapping[str, object] | None = None) -> None:
+    """A learner's settings against its annotated fields; call it in `__post_init__`. settings: in
+    place of the learner's own."""
+    given = vars(learner) if settings is None else settings
+    check_settings(learner_name(learner), given, options_of(type(learner)))
+
+
+def is_stepwise(learner: object) -> bool:
+    """Whether a learner says what a step is and leaves the loop to `learn`."""
+    return all(hasattr(type(learner), name) for name in ("init", "step", "model"))
 
 
 def check_learner(learner: Learner[Any, Any], data: Data) -> None:
@@ -252,13 +266,18 @@ def check_learner(learner: Learner[Any, Any], data: Data) -> None:
     if isinstance(learner, type):
         raise ValueError(f"give a learner object: {learner.__name__}(), not the class")
     name, kinds = type(learner).__name__, get_args(Data)
-    for member in ("takes", "train", "rebuild"):
+    if is_stepwise(learner):
+        needed, else_ = ("steps",), ""
+    else:
+        needed, else_ = ("takes", "train", "rebuild"), "; one that goes step by step has steps, "
+        else_ += "init(key, target), step(state, risk, key) and model(state, target)"
+    for member in needed:
         if not hasattr(learner, member):
             raise ValueError(
                 f"{name} is not a learner, it lacks {member}; a learner has takes, "
-                "train(data, keys, trace) and rebuild(numbers, target, key)"
+                f"train(data, keys, trace) and rebuild(numbers, target, key){else_}"
             )
-    known, takes = ", ".join(each.__name__ for each in kinds), learner.takes
+    known, takes = ", ".join(each.__name__ for each in kinds), getattr(learner, "takes", kinds)
     if not isinstance(takes, tuple) or not takes or not set(takes) <= set(kinds):
         raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {shortened(takes)}")
     if not isinstance(data, kinds):

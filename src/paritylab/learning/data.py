@@ -1,4 +1,4 @@
-"""Data a learner meets: the population, all inputs, samples, fresh batches, one's own rows."""
+"""Data a learner meets: the population, samples, fresh batches, one's own rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,11 +10,13 @@ from jaxtyping import Int
 from numpy.typing import ArrayLike
 
 from paritylab._support.checks import check_kind, shortened, whole
-from paritylab.problem import Junta, Parity, ParityTree
+from paritylab.problem import Corruption, Junta, Parity, ParityTree
 from paritylab.problem.hidden_set import as_bits
 
 #: What may be hidden in the data.
 Target: TypeAlias = Parity | Junta | ParityTree
+#: Rows without errors beyond their target's own noise.
+CLEAN = Corruption()
 #: Rows are counted by 32-bit numbers inside compiled loops.
 MOST_ROWS = 2**31 - 1
 
@@ -69,38 +71,58 @@ class _OfTargets:
         return replace(self, targets=self.targets * runs)
 
 
+#: How a population is visited: in closed form where there is one, or always input by input.
+ROUTES = ("auto", "enumeration")
+
+
 @dataclass(frozen=True, init=False)
 class Population(_OfTargets):
-    """Exact expectations over all inputs. targets: one, or one per run, of equal n and k."""
+    """Exact expectations over all inputs. targets: one, or one per run, of equal n and k.
 
+    Where a learner knows its risk in closed form any n will do; else all 2^n inputs are visited, up
+    to n = 20. route: "enumeration" visits them in any case, for comparisons.
+    """
 
-@dataclass(frozen=True, init=False)
-class AllInputs(_OfTargets):
-    """All 2^n rows with their probabilities, visited one by one; n ≤ 20."""
+    route: str
 
-    most_bits: ClassVar[int] = 20
-
-    def __init__(self, targets: Target | Iterable[Target]) -> None:
+    def __init__(self, targets: Target | Iterable[Target], route: str = "auto") -> None:
         super().__init__(targets)
-        if self.n > self.most_bits:
-            raise ValueError(
-                f"AllInputs visits 2^n rows and takes n ≤ {self.most_bits}, got n={self.n}"
-            )
+        if route not in ROUTES:
+            raise ValueError(f"route must be one of {', '.join(ROUTES)}, got {shortened(route)}")
+        object.__setattr__(self, "route", route)
 
 
 @dataclass(frozen=True, init=False)
 class _Drawn(_OfTargets):
-    """samples: N, rows per run (`Sample`) or per step (`Fresh`)."""
+    """samples: N, rows per run (`Sample`) or per step (`Fresh`). corruption: of these rows; what
+    was trained is judged without it."""
 
     samples: int
+    corruption: Corruption
 
-    def __init__(self, targets: Target | Iterable[Target], samples: int = 0) -> None:
+    def __init__(
+        self,
+        targets: Target | Iterable[Target],
+        samples: int = 0,
+        corruption: Corruption = CLEAN,
+    ) -> None:
         super().__init__(targets)
         if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
             raise ValueError(f"samples must be a whole number ≥ 1, got {shortened(samples)}")
         if samples > MOST_ROWS:
             raise ValueError(f"samples must be at most {MOST_ROWS:,}, got {samples:,}")
+        check_kind("corruption", corruption, Corruption, "a Corruption")
         object.__setattr__(self, "samples", samples)
+        object.__setattr__(self, "corruption", corruption)
+
+    @property
+    def sources(self) -> tuple[Target, ...]:
+        """The targets with the label noise that their rows have."""
+        if not self.corruption.flips:
+            return self.targets
+        return tuple(
+            replace(each, noise=self.corruption.noise(each.noise)) for each in self.targets
+        )
 
 
 @dataclass(frozen=True, init=False)
@@ -166,13 +188,22 @@ class Rows:
 
 
 #: Every kind of data, and those that know what is hidden.
-Data: TypeAlias = Population | AllInputs | Sample | Fresh | Rows
-KnownData: TypeAlias = Population | AllInputs | Sample | Fresh
+Data: TypeAlias = Population | Sample | Fresh | Rows
+KnownData: TypeAlias = Population | Sample | Fresh
 
 
 def hidden_set(target: Target) -> tuple[int, ...]:
     """The hidden positions of a target, sorted."""
     return tuple(sorted(target.leaves)) if isinstance(target, ParityTree) else target.subset
+
+
+def sources_of(data: KnownData, who: str) -> tuple[Parity | Junta, ...]:
+    """`functions_of` the data, with the label noise that their rows have; no chains are shown."""
+    if isinstance(data, Population):
+        return functions_of(data, who)
+    if data.corruption.tokens:
+        raise ValueError(f"{who} is shown no chain of thought whose tokens could be corrupted")
+    return functions_of(replace(data, targets=data.sources), who)
 
 
 def functions_of(data: KnownData, who: str) -> tuple[Parity | Junta, ...]:

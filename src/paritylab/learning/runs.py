@@ -10,6 +10,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cached_property
 from html import escape
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
 
@@ -21,7 +22,14 @@ from jaxtyping import PyTree
 from paritylab._support.checks import shortened
 from paritylab._support.user_functions import one_call
 from paritylab.figures import Series, paint, styled
-from paritylab.learning.contract import Learner, Trained, check_learner, fact, learner_name
+from paritylab.learning.contract import (
+    Learner,
+    Trained,
+    check_learner,
+    fact,
+    is_stepwise,
+    learner_name,
+)
 from paritylab.learning.data import (
     Data,
     Fresh,
@@ -31,6 +39,8 @@ from paritylab.learning.data import (
     targets_or_unknown,
 )
 from paritylab.learning.saving import learner_facts, learner_from, read_tree, write_tree
+from paritylab.learning.stepwise import Report
+from paritylab.learning.training import rebuild_model, train_stepwise
 from paritylab.models.protocol import Model
 from paritylab.problem.keys import as_key, run_numbers
 from paritylab.problem.sampling import fold_keys
@@ -129,7 +139,8 @@ class Runs(Trained, Generic[M]):
         run %= len(self)
         numbers = jax.tree.map(lambda leaf: np.asarray(leaf)[run], self.numbers)
         target = targets_or_unknown(self.data)[run]
-        return self.learner.rebuild(numbers, target, run_keys(self.key, self.first_run + run, 1)[0])
+        key = run_keys(self.key, self.first_run + run, 1)[0]
+        return cast(M, rebuild_model(self.learner, numbers, target, key))
 
     @property
     def models(self) -> list[M]:
@@ -233,10 +244,13 @@ def learn(
     key: int | jax.Array = 0,
     first_run: int = 0,
     trace: int | None = None,
+    progress: Report = None,
 ) -> Runs[M]:
     """Train `runs` runs of the learner on the data; run i draws from fold_in(key, first_run + i).
 
-    key: an integer seed or a jax key. trace: keep the state before every so many steps.
+    key: an integer seed or a jax key. trace: keep the state before every so many steps. progress: a
+    function that is called with a `Progress` now and then; None or False tells nobody. A learner
+    of one's own is described in `paritylab.learning.stepwise`.
 
     >>> from paritylab import Heads, Population, Parity
     >>> runs = learn(Heads.code(steps=400), Population(Parity(8, (2, 5))), runs=16)
@@ -248,9 +262,16 @@ def learn(
         raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {shortened(trace)}")
     meant = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
     start = time.perf_counter()
-    settings = vars(learner) if hasattr(learner, "__dict__") else learner
-    with one_call(settings):
-        trained = learner.train(meant, run_keys(key, first_run, meant.runs), trace)
+    if progress not in (None, True, False) and not callable(progress):
+        raise ValueError(f"progress must be true, false or a function, got {shortened(progress)}")
+    keys = run_keys(key, first_run, meant.runs)
+    with one_call(type(learner), vars(learner) if hasattr(learner, "__dict__") else learner):
+        if is_stepwise(learner) and not hasattr(learner, "train"):
+            trained = train_stepwise(learner, meant, keys, trace, progress)
+        elif "report" in signature(learner.train).parameters:
+            trained = learner.train(meant, keys, trace, progress)  # type: ignore[call-arg]
+        else:
+            trained = learner.train(meant, keys, trace)
     seconds = time.perf_counter() - start
     name = type(learner).__name__
     if not isinstance(trained, Trained):

@@ -13,8 +13,8 @@ from jaxtyping import PyTree
 from paritylab._support.output_files import write_atomically
 from paritylab._support.safe_io import check_archive, parse_json, read_bytes
 from paritylab.learning.contract import LEARNERS, Learner, learner_name
-from paritylab.learning.data import AllInputs, Fresh, Population, Rows, Sample
-from paritylab.problem import Junta, Parity, ParityTree
+from paritylab.learning.data import Fresh, Population, Rows, Sample
+from paritylab.problem import Corruption, Junta, Parity, ParityTree
 
 FORMAT = 4
 #: Bytes of a file of runs that is opened.
@@ -22,7 +22,7 @@ LARGEST_FILE = 1 << 31
 #: What a file may hold besides arrays and plain values, by the name of its class.
 KNOWN: dict[str, Any] = {
     each.__name__: each
-    for each in (Population, AllInputs, Sample, Fresh, Rows, Parity, Junta, ParityTree)
+    for each in (Population, Sample, Fresh, Rows, Parity, Junta, ParityTree, Corruption)
 }
 
 Facts = dict[str, Any]

@@ -2,8 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +12,7 @@ from annotated_doc import Doc
 from annotated_types import Ge, Gt, Le
 from jaxtyping import Array, PyTree
 
-from paritylab.learning.contract import OptimiserPart, register_learner
+from paritylab.learning.contract import register_learner
 from paritylab.learning.data import (
     Data,
     Fresh,
@@ -23,27 +22,20 @@ from paritylab.learning.data import (
     are_uniform,
     parities_of,
 )
-from paritylab.learning.descent import Objective
 from paritylab.learning.networks import Network
+from paritylab.learning.objective import ExactRisk, Objective
+from paritylab.learning.stepwise import Size
 from paritylab.models.feedforward import FeedForward
 from paritylab.options import Choice
 from paritylab.risk.objective import Target as Arrays
 
+#: A setting, or its value inside compiled code.
+Number: TypeAlias = float | Array
 #: These nets are wide, and their runs many: fewer strings judge them than other models.
 JUDGED_BY = (14, 8192)
 
 
-# Rules are kept: compiled code is found again by the identity of an optimiser.
-
-
-@lru_cache(64)
-def decayed_sgd(eta: float, decay: float) -> optax.GradientTransformation:
-    """w ← w - eta·(∇ + decay·w)."""
-    return optax.chain(optax.add_decayed_weights(decay), optax.sgd(eta))
-
-
-@lru_cache(64)
-def sign_rule(eta: float, decay: float, dead: float) -> optax.GradientTransformation:
+def sign_rule(eta: Number, decay: Number, dead: Number) -> optax.GradientTransformation:
     """Sign descent: w ← (1 - eta·decay)·w - eta·sign(∇), with sign = 0 where |∇| < dead."""
 
     def update(gradient: PyTree, state: PyTree, weights: PyTree = None) -> tuple[PyTree, PyTree]:
@@ -110,8 +102,9 @@ class HingeNet(Network[FeedForward]):
         net = replace(net, hidden=self.start * np.asarray(net.hidden))
         return replace(net, trains=("output", "offset")) if self.frozen else net
 
-    def rule(self, data: Data) -> OptimiserPart:
-        return decayed_sgd(self.eta, self.decay)
+    def rule(self, target: Size) -> optax.GradientTransformation:
+        """w ← w - eta·(∇ + decay·w)."""
+        return optax.chain(optax.add_decayed_weights(self.decay), optax.sgd(self.eta))
 
     def objective(self, data: Data) -> Objective:
         first = np.arange(self.steps) < round(self.shared_first * self.steps)
@@ -143,6 +136,7 @@ class SignDescent(Network[FeedForward]):
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 40
 
     takes = (Population, Fresh)
+    closed = True
     targets = ("parity",)
     trains_on: ClassVar = {"n": 12, "k": 3}
     loss = "correlation"
@@ -157,16 +151,18 @@ class SignDescent(Network[FeedForward]):
         k = target.k or 1
         return FeedForward.powers(key, target.n, self.width or 16 * 2**k, k)
 
-    def rule(self, data: Data) -> OptimiserPart:
-        return sign_rule(self.eta, self.decay, self.threshold * math.factorial(data.k or 1))
+    def rule(self, target: Size) -> optax.GradientTransformation:
+        return sign_rule(self.eta, self.decay, self.threshold * math.factorial(target.k or 1))
 
     def objective(self, data: Data) -> Objective:
         assert isinstance(data, Population | Fresh)
         parities_of(data, "sign descent with z^k")
         if data.k < 2 or not are_uniform(data):
             raise ValueError("sign descent with z^k learns a Parity of k ≥ 2 fair bits")
-        exact = power_risk if isinstance(data, Population) else None
-        return super().objective(data)._replace(exact=exact)
+        return super().objective(data)
+
+    def exact_risk(self, data: Data) -> ExactRisk:
+        return power_risk
 
 
 def power_risk(net: FeedForward, target: Arrays) -> Array:

@@ -5,7 +5,8 @@ is not public; its model is our reconstruction, consistent with its abstract.
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, final
+from dataclasses import replace
+from typing import Any, ClassVar, final
 
 import equinox as eqx
 import jax
@@ -16,7 +17,7 @@ from jaxtyping import Array, Float
 from paritylab._support.checks import shortened, whole
 from paritylab._support.precision import AnyArray, keep_float64
 from paritylab.models.positions import AbstractPositionCode, Circle
-from paritylab.models.protocol import TrainsOneArray
+from paritylab.models.protocol import TrainsOneArray, parameters_of, with_parameters
 from paritylab.models.readouts import Bowl, Readout, as_readout, default_readout
 from paritylab.problem import Junta, Parity
 from paritylab.problem.keys import Key
@@ -132,26 +133,37 @@ class WeightedReadout(TrainsOneArray):
         return self.readout(jnp.asarray(self.weights) @ bits)
 
 
+#: What heads may see of a bit: x, or 1 - 2x.
+INPUTS = ("bits", "signs")
+#: What may train of k heads.
+TRAINS = ("directions", "readout")
+
+
 @final
-class HeadAttention(TrainsOneArray):
+class HeadAttention(eqx.Module):
     """HG1's masked model: γ_i = softmax_j(<a_i, p_j>/τ), ŷ = h((k/heads) Σ_i Σ_j γ_i[j] x_j).
 
     directions: a, one trainable row per head. code: the positions p. k: size of the parity
     set. tau: temperature τ. readout: h, frozen; by default that of `default_readout`. kind: how
     scores become attention, "softmax" unless given; "hard" puts all of it on the best position.
+    inputs: "signs" attends to z = (k/heads) Σ_i Σ_j γ_i[j] (1 - 2x_j) and takes s = (k - z)/2,
+    which is the same sum where attention sums to one; where it does not, equal weights of any size
+    then have the value of a balanced input in the middle. trains: "directions", "readout" (the
+    floating arrays of an equinox.Module), or both.
 
     >>> model = HeadAttention.on(Parity(12, (2, 7)), tau=1 / 144)
     >>> round(float(model(np.eye(12)[2])), 4)
     -1.0
     """
 
-    trained: ClassVar[str] = "directions"
     directions: Float[AnyArray, "heads width"] = eqx.field(converter=keep_float64)
     code: AbstractPositionCode
     k: int = eqx.field(static=True)
     readout: Readout
     tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
     kind: str | Kind = eqx.field(static=True, default="softmax")
+    inputs: str = eqx.field(static=True, default="bits")
+    trains: tuple[str, ...] = eqx.field(static=True, default=("directions",))
 
     @classmethod
     def on(
@@ -203,6 +215,44 @@ class HeadAttention(TrainsOneArray):
         check_temperature(self.tau)
         whole("k", self.k, 0)
         as_attention(self.kind)
+        if self.inputs not in INPUTS:
+            raise ValueError(f"inputs must be bits or signs, got {shortened(self.inputs)}")
+        if not self.trains or not set(self.trains) <= set(TRAINS):
+            raise ValueError(f"trains must name {' or '.join(TRAINS)}, got {self.trains}")
+        if "readout" in self.trains and not jax.tree.leaves(self._readout_numbers()):
+            raise ValueError(
+                "this readout has no numbers to train; give an equinox.Module with arrays, such "
+                "as TrainableReadout.of(Zigzag(k))"
+            )
+
+    def _readout_numbers(self) -> object:
+        return parameters_of(self.readout)
+
+    def parameters(self) -> object:
+        """The directions; where the readout trains too, both by name."""
+        if self.trains == ("directions",):
+            return self.directions
+        numbers = {"readout": tuple(jax.tree.leaves(self._readout_numbers()))}
+        return (
+            {"directions": self.directions, **numbers} if "directions" in self.trains else numbers
+        )
+
+    def with_parameters(self, parameters: Any) -> "HeadAttention":
+        """The same model with other numbers in their place."""
+        if not isinstance(parameters, dict):
+            return eqx.tree_at(lambda model: model.directions, self, parameters)
+        changed = self
+        if "directions" in parameters:
+            changed = eqx.tree_at(lambda model: model.directions, self, parameters["directions"])
+        form = jax.tree.structure(self._readout_numbers())
+        readout = jax.tree.unflatten(form, list(parameters["readout"]))
+        return eqx.tree_at(
+            lambda model: model.readout, changed, with_parameters(self.readout, readout)
+        )
+
+    def hard(self) -> "HeadAttention":
+        """The same heads, each with all attention on its best position."""
+        return replace(self, kind="hard")
 
     def scores(self) -> Float[Array, "heads n"]:
         """<a_i, p_j>/τ."""
@@ -219,7 +269,15 @@ class HeadAttention(TrainsOneArray):
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         """The prediction ŷ for one bit string; use `jax.vmap` for many."""
-        return self.readout(self.weights() @ bits)
+        return self.predict(self.weights(), bits)
+
+    def predict(
+        self, weights: Float[AnyArray, " n"], bits: Float[AnyArray, " n"]
+    ) -> Float[Array, ""]:
+        """The prediction for one bit string at given weights of the bits."""
+        if self.inputs == "bits":
+            return self.readout(jnp.asarray(weights) @ bits)
+        return self.readout((self.k - jnp.asarray(weights) @ (1 - 2 * jnp.asarray(bits))) / 2)
 
 
 def _readout(given: str | Readout | None, problem: Parity | Junta) -> Readout:
@@ -247,6 +305,10 @@ class TwoHeads(TrainsOneArray):
 
     def __check_init__(self) -> None:
         as_attention(self.kind)
+
+    def hard(self) -> "TwoHeads":
+        """The same heads, each with all attention on its best position."""
+        return replace(self, kind="hard")
 
     def attention(self) -> Float[Array, "heads n"]:
         """α, one row per head."""

@@ -138,12 +138,45 @@ class Bowl(eqx.Module):
         return _bowl(z)
 
 
+@final
+class PairReadout(eqx.Module):
+    """1 - 2(1 - s)², HG2's readout: `Bowl` of z = 1 - s, and -x_i·x_j at s = (number of ones)."""
+
+    def __call__(self, s: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
+        return _bowl(1 - jnp.asarray(s))
+
+
+@final
+class TrainableReadout(eqx.Module):
+    """h(s) = offset + Σ_i weights_i·max(0, s - thresholds_i), whose numbers can be trained.
+
+    >>> h = TrainableReadout.of(Zigzag(3))
+    >>> [float(h(s)) for s in (0.0, 1.0, 2.0, 3.0)]
+    [1.0, -1.0, 1.0, -1.0]
+    """
+
+    offset: Float[AnyArray, ""]
+    weights: Float[AnyArray, " units"]
+    thresholds: Float[AnyArray, " units"]
+
+    @classmethod
+    def of(cls, readout: Zigzag) -> "TrainableReadout":
+        """The same function, its numbers free."""
+        if readout.b:
+            raise ValueError("a smoothed zigzag has no ReLU form")
+        return cls(np.ones(()), readout.output_weights, readout.thresholds)
+
+    def __call__(self, s: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
+        steps = jnp.maximum(jnp.asarray(s)[..., None] - jnp.asarray(self.thresholds), 0)
+        return self.offset + steps @ jnp.asarray(self.weights)
+
+
 #: Every scalar function of the attended sum can serve as a readout.
 Readout = Callable[[Array], Array]
 
 
 def as_readout(readout: object, k: int) -> Readout:
-    """A readout from its name ("zigzag" or "cos"); a function of s passes after one trial call.
+    """A readout from its name ("zigzag", "cos", "pair"); a function of s passes after a trial call.
 
     k: size of the parity set; s runs over [0, k].
 
@@ -154,12 +187,14 @@ def as_readout(readout: object, k: int) -> Readout:
         return Zigzag(k)
     if readout == "cos":
         return Cosine()
+    if readout == "pair":
+        return PairReadout()
     if not callable(readout):
         raise ValueError(
-            f'readout must be "zigzag", "cos" or a function of s, got {shortened(readout)}'
+            f'readout must be "zigzag", "cos", "pair" or a function of s, got {shortened(readout)}'
         )
     function = cast(Readout, readout)
-    if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl):
+    if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl | PairReadout):
         _check(function, k)
     return function
 

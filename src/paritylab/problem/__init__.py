@@ -1,5 +1,6 @@
 """What is to be learnt: parities, juntas, chains of thought, noise, inputs, batches of samples."""
 
+from paritylab.problem.corruption import Corruption
 from paritylab.problem.hidden_set import as_bits, bits_from_signs, signs_from_bits
 from paritylab.problem.junta import Junta, random_junta
 from paritylab.problem.losses import LOSSES, Loss, as_loss, register_loss
@@ -14,6 +15,7 @@ from paritylab.problem.tree import ParityTree, random_tree, random_trees
 
 __all__ = [
     "LOSSES",
+    "Corruption",
     "Junta",
     "Loss",
     "Parity",

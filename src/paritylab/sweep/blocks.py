@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from paritylab._support.user_modules import module_from_file
-from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
+from paritylab.learning import LEARNERS, Fresh, Population, Runs, Sample, learn
 from paritylab.learning.contract import Learner, fact
 from paritylab.learning.data import Target
 from paritylab.options import (
@@ -121,7 +121,7 @@ def files_of_parts(learner: str, settings: Mapping[str, object]) -> list[Path]:
     return sorted(files)
 
 
-def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | Sample | Fresh:
+def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | Sample | Fresh:
     """The data a spec's problem asks for: fresh random targets from the block's own keys."""
     problem, targets = dict(spec.problem), fact(learner, "targets")
     check_known(f"problem entry for {spec.learner}", problem, problem_entries(targets))
@@ -136,10 +136,9 @@ def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | 
     drawn = _targets(spec, problem, targets)
     if samples is not None:
         return (Fresh if fresh else Sample)(drawn, samples)
-    kind = next((each for each in (Population, AllInputs) if each in learner.takes), None)
-    if kind is None:
+    if Population not in learner.takes:
         raise ValueError(f"{spec.learner} learns from rows: give the number of samples")
-    return kind(drawn)
+    return Population(drawn)
 
 
 def problem_entries(targets: Sequence[str]) -> set[str]:

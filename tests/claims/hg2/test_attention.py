@@ -7,7 +7,7 @@ import pytest
 
 from paritylab._support.precision import float64
 from paritylab.claims.hg2 import attention as kinds
-from paritylab.learning import Sample, XorStep, learn
+from paritylab.learning import Heads, Sample, learn
 from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, usual_width, xor_risk
 from paritylab.models import PackedSigns
 from paritylab.problem import random_parities
@@ -62,16 +62,16 @@ def test_the_closed_form_is_the_step(kind, bias):
 @pytest.mark.parametrize(
     ("goal", "learner", "n", "rows"),
     [
-        ("recovered", XorStep(positions="onehot"), 64, rows_to_rank(64)),
+        ("recovered", Heads.pair(positions="onehot"), 64, rows_to_rank(64)),
         (
             "recovered",
-            XorStep(positions="onehot", loss="correlation"),
+            Heads.pair(positions="onehot", loss="correlation"),
             64,
             rows_to_rank(64, "correlation"),
         ),
         (
             "solved",
-            XorStep(positions="balanced"),
+            Heads.pair(positions="balanced"),
             24,
             rows_to_be_right(24, usual_width(24), default_gain(24), SOLVED_ERROR),
         ),

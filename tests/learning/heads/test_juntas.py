@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from paritylab import (
-    AllInputs,
-    Annealed,
     Descent,
     Heads,
     Junta,
@@ -50,16 +48,16 @@ def test_heads_learn_a_real_staircase_with_a_readout_of_their_own():
 @pytest.mark.slow
 def test_annealed_heads_descend_the_correlation_with_a_junta():
     junta = Junta.majority(9, (1, 4, 6))
-    runs = learn(Annealed(steps=50), Population(junta), runs=2)
+    runs = learn(Heads.annealed(steps=50), Population(junta), runs=2)
     found = population_risk(runs.model(0), junta, loss="log_correlation")
     assert np.exp(-found.value) == pytest.approx(runs.stats["correlation"][0], rel=1e-6)
     # All coefficients of not-all-equal belong to even sets: no weights of sum 3 see them.
-    blind = learn(Annealed(steps=50), Population(Junta.not_all_equal(9, (1, 4, 6))), runs=2)
+    blind = learn(Heads.annealed(steps=50), Population(Junta.not_all_equal(9, (1, 4, 6))), runs=2)
     assert np.all(blind.stats["correlation"] < 1e-200)
 
 
 def test_descent_takes_all_inputs_of_a_junta():
     junta = Junta.majority(5, (0, 2, 3), noise=0.1)
     network = parity_network(Parity(5, (0, 2, 3)))
-    runs = learn(Descent(network, steps=2), AllInputs(junta))
+    runs = learn(Descent(network, steps=2), Population(junta))
     assert runs.risk[0] == pytest.approx(enumerated_risk(runs.model(0), junta).value)

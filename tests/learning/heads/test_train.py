@@ -1,5 +1,7 @@
 """Training loops against the front door, against each other, and against bad input."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +10,6 @@ import pytest
 
 from paritylab._support.precision import float64
 from paritylab.learning import (
-    AllInputs,
     Fresh,
     Heads,
     Population,
@@ -16,6 +17,7 @@ from paritylab.learning import (
     Sample,
     learn,
 )
+from paritylab.learning.heads.assembly import step_size
 from paritylab.models import HeadAttention, PiecewiseLinear, Zigzag
 from paritylab.problem import Parity, random_parities, random_parity, sample
 from paritylab.problem.losses import LOSSES
@@ -70,7 +72,7 @@ def test_one_step_is_the_step_of_the_exact_gradient(n, name):
 def test_all_rows_train_like_the_population():
     targets = random_parities(8, 2, 4, noise=0.1, bias=0.3)
     exact = learn(Heads.code(steps=50), Population(targets))
-    rows = learn(Heads.code(steps=50), AllInputs(targets))
+    rows = learn(Heads.code(steps=50), Population(targets, "enumeration"))
     np.testing.assert_allclose(rows.numbers, exact.numbers, atol=1e-8)
     np.testing.assert_allclose(rows.risk, exact.risk, atol=1e-10)
 
@@ -132,8 +134,8 @@ def test_heads_learn_from_rows_alone():
 def test_presets_follow_their_sources():
     code, paper = Heads.code(), Heads.paper()
     assert (code.tau, code.loss, code.optimiser) == ("n/4", "mean_hinge_squared", "adam")
-    assert (code._eta(16), code._eta(20), code.steps) == (0.1, 0.2, 2000)
-    assert (paper.loss, paper.optimiser, paper._eta(20)) == ("squared_hinge", "sgd", 0.1)
+    assert (step_size(code, 16), step_size(code, 20), code.steps) == (0.1, 0.2, 2000)
+    assert (paper.loss, paper.optimiser, step_size(paper, 20)) == ("squared_hinge", "sgd", 0.1)
 
 
 def test_the_theorems_step_cannot_move_anything():
@@ -176,8 +178,9 @@ def test_parts_of_ones_own_train_many_runs_at_once(name):
         assert abs(risk.value - runs.risk[run]) <= runs.error[run] + risk.error
 
 
-def test_attention_without_a_sum_of_one_learns_from_rows_only():
+def test_attention_without_a_sum_of_one_visits_all_inputs():
     plain = Heads.code(steps=20, attention="sigmoid")
-    with pytest.raises(ValueError, match=r"do not sum to 1 .*AllInputs, Sample or Fresh"):
-        learn(plain, Population(Parity(8, (1, 4))))
-    assert np.isfinite(learn(plain, AllInputs(Parity(8, (1, 4)))).risk).all()
+    for inputs in ("bits", "signs"):
+        runs = learn(replace(plain, inputs=inputs), Population(Parity(8, (1, 4))), runs=2)
+        exact = [enumerated_risk(model, Parity(8, (1, 4))).value for model in runs.models]
+        np.testing.assert_allclose(runs.risk, exact, rtol=1e-9)

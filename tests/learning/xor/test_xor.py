@@ -9,7 +9,7 @@ import pytest
 from scipy.special import softmax
 
 from paritylab._support.precision import float64
-from paritylab.learning import Fresh, Population, Sample, XorStep, learn
+from paritylab.learning import Fresh, Heads, Population, Sample, learn
 from paritylab.learning.xor.exact import (
     SOLVED_ERROR,
     default_gain,
@@ -92,8 +92,9 @@ def checked(learner, key=1):
     runs = learn(learner, Population(pairs(8, 2, noise=0.05)), key=key)
     model, (i, j) = runs.model(1), runs.targets[1].subset
     with float64():
-        errors = model.readout(SIGNS @ model.weights()) + SIGNS[:, i] * SIGNS[:, j]
-        flipped = model.readout(SIGNS @ model.weights()) - SIGNS[:, i] * SIGNS[:, j]
+        predicted = jax.vmap(model)((1 - SIGNS) / 2)
+        errors = predicted + SIGNS[:, i] * SIGNS[:, j]
+        flipped = predicted - SIGNS[:, i] * SIGNS[:, j]
         risk = float(jnp.mean(0.95 * errors**2 + 0.05 * flipped**2) / 2)
         worst, found = float(jnp.abs(errors).max()), np.argsort(-np.asarray(model.weights()))[:2]
     assert runs.kind == "exact"
@@ -108,7 +109,7 @@ def checked(learner, key=1):
 def test_what_is_rebuilt_is_what_was_trained_by_the_exact_gradient(attention):
     """The risk by enumeration, and the step by autodiff of the model over every input."""
     for positions in ("balanced", "circle", "onehot", "signs"):
-        learner = XorStep(
+        learner = Heads.pair(
             width=None if positions in ("circle", "onehot") else 5,
             attention=attention,
             positions=positions,
@@ -119,8 +120,8 @@ def test_what_is_rebuilt_is_what_was_trained_by_the_exact_gradient(attention):
     with float64():
 
         def loss(w):
-            z = SIGNS @ model.with_parameters(w).weights()
-            return jnp.mean(as_loss("squared").noisy(labels, model.readout(z), 0.05))
+            predicted = jax.vmap(model.with_parameters(w))((1 - SIGNS) / 2)
+            return jnp.mean(as_loss("squared").noisy(labels, predicted, 0.05))
 
         step = unit_step(8, attention=attention) * 1.5
         expected = -step * jax.grad(loss)(jnp.zeros((2, 5)))
@@ -135,11 +136,11 @@ def test_own_parts_are_rebuilt_too():
         {"positions": OneHot(8)},
         {"attention": "exp", "positions": lambda n: np.eye(n)[:, :5]},
     ):
-        checked(XorStep(gain=1.5, **changes))
+        checked(Heads.pair(gain=1.5, **changes))
 
 
 def test_the_trace_is_the_path_of_the_exact_risk():
-    learner = XorStep(width=6, gain=0.3, steps=3)
+    learner = Heads.pair(width=6, gain=0.3, steps=3)
     runs = learn(learner, Population(pairs(8, 2)), trace=1)
     assert runs.trace["step"].tolist() == [0, 1, 2]
     for step in range(3):
@@ -149,7 +150,7 @@ def test_the_trace_is_the_path_of_the_exact_risk():
 
 
 def test_a_sample_is_the_same_rows_at_every_step_and_fresh_rows_are_not():
-    learner = XorStep(width=12, gain=1e-9, steps=3)
+    learner = Heads.pair(width=12, gain=1e-9, steps=3)
     seen = {
         kind: learn(learner, kind(pairs(16, 2), 64), trace=1).trace["risk"]
         for kind in (Sample, Fresh)
@@ -160,7 +161,7 @@ def test_a_sample_is_the_same_rows_at_every_step_and_fresh_rows_are_not():
 
 @pytest.mark.slow
 def test_many_rows_find_the_pair_with_noise():
-    learner = XorStep(width=24, loss="correlation", positions="balanced")
+    learner = Heads.pair(width=24, loss="correlation", positions="balanced")
     runs = learn(learner, Sample(pairs(16, 10, noise=0.1), 20_000))
     assert runs.rate().value > 0.8
 
@@ -171,7 +172,7 @@ def test_the_stream_takes_the_same_step_as_a_table():
     chosen = np.array([[7, 39], [33, 12], [0, 63], [5, 6]])
     step = step_on(code, chosen, np.array([8.0]))
     targets = [Parity(64, tuple(sorted(map(int, pair))), sign=-1) for pair in chosen]
-    table = learn(XorStep(gain=8.0, positions=code.vectors(np.arange(64))), Population(targets))
+    table = learn(Heads.pair(gain=8.0, positions=code.vectors(np.arange(64))), Population(targets))
     np.testing.assert_allclose(step.error[0], table.stats["worst"], atol=1e-5)
     np.testing.assert_array_equal(step.ranked, table.recovered)
 
@@ -196,21 +197,21 @@ def test_balanced_positions_share_exactly():
     step = streamed_step(64, 60, [40.0, 400.0], pairs=20, balanced=True)
     assert step.imbalance.max() < 1e-12
     assert step.error[1].max() < step.error[0].max() < 1
-    runs = learn(XorStep(width=80, positions="balanced"), Population(pairs(64, 40)))
+    runs = learn(Heads.pair(width=80, positions="balanced"), Population(pairs(64, 40)))
     assert runs.rate("solved").value > 0.95
     assert runs.recovered.all()
 
 
 def test_a_second_call_compiles_nothing_even_at_another_gain_and_key(caplog):
-    learn(XorStep(width=12), Population(pairs(20, 3)))
+    learn(Heads.pair(width=12), Population(pairs(20, 3)))
     with jax.log_compiles(), caplog.at_level("WARNING"):
-        learn(XorStep(width=12, gain=9.0), Population(pairs(20, 3, key=1, noise=0.1)), key=1)
+        learn(Heads.pair(width=12, gain=9.0), Population(pairs(20, 3, key=1, noise=0.1)), key=1)
     assert not [r for r in caplog.records if "Finished XLA" in r.getMessage()]
 
 
 def test_diverged_runs_are_never_solved():
     for gain in (1e300, 300.0):
-        lost = learn(XorStep(width=12, attention="exp", gain=gain), Population(pairs(20, 3)))
+        lost = learn(Heads.pair(width=12, attention="exp", gain=gain), Population(pairs(20, 3)))
         assert lost.diverged.all() or gain == 300
         assert not lost.solved.any()
         assert not (lost.diverged & lost.recovered).any()

@@ -14,7 +14,7 @@ import optax
 from paritylab._support.precision import float64
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, repair
-from paritylab.learning import AllInputs, Annealed, Descent, Population, learn
+from paritylab.learning import Descent, Heads, Population, learn
 from paritylab.learning.hardness.frozen import (
     every_input,
     parity_of,
@@ -114,7 +114,7 @@ def prop4(
         for absent in ((missing,), ()):
             model = partial(FeedForward.random, n=8, width=width, missing=absent, b=1e-2)
             learner = Descent(model, optimiser=optax.lbfgs(), steps=100)
-            runs = learn(learner, AllInputs(problem), runs=starts, key=trial.seed, trace=100)
+            runs = learn(learner, Population(problem), runs=starts, key=trial.seed, trace=100)
             if not absent:
                 whole += runs.risk.tolist()
                 continue
@@ -189,7 +189,7 @@ def remark9(
     n = 10.
     """
     targets = random_parities(n, k, runs, key=trial.seed)
-    trained = learn(Annealed(steps=steps), Population(targets), key=trial.seed)
+    trained = learn(Heads.annealed(steps=steps), Population(targets), key=trial.seed)
     risks = [
         _zigzag_risk(model, target) for model, target in zip(trained.models, targets, strict=True)
     ]

@@ -14,7 +14,7 @@ from paritylab.claims.hg1.fixed_heads import (
     smallest_worst_risk,
     solving_heads,
 )
-from paritylab.learning import AllInputs, FrozenAttention, learn
+from paritylab.learning import FrozenAttention, Population, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import Mean
 from paritylab.theory import hg1
@@ -168,7 +168,7 @@ def remark12(
 def _trained(trial: Trial, sizes: Sequence[int], steps: int) -> Iterator[Comparison]:
     """Mean risk of nets trained above three frozen random heads at temperature 0.3, k = 3."""
     learner = FrozenAttention(heads=3, steps=steps)
-    data = [AllInputs(random_parities(n, 3, 12, key=trial.seed)) for n in sizes]
+    data = [Population(random_parities(n, 3, 12, key=trial.seed)) for n in sizes]
     risks = [Mean.of(learn(learner, each, key=trial.seed).risk) for each in data]
     first, last = sizes[0], sizes[-1]
     label = f"mean risk of nets trained on frozen heads, n = {last}"

@@ -7,7 +7,7 @@ import numpy as np
 
 from paritylab.claims import HG2, Trial, at_least, at_most, claim, note
 from paritylab.figures import Line, Lines
-from paritylab.learning import Sample, XorStep, learn
+from paritylab.learning import Heads, Sample, learn
 from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, usual_width
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.problem import random_parities
@@ -121,7 +121,7 @@ def samples_claim(
     for n in trial.track(sizes):
         pairs = random_parities(n, 2, runs, key=trial.seed, sign=-1, noise=noise)
         data = Sample(pairs, ROWS * n * n)
-        done = learn(XorStep(positions="balanced"), data, key=trial.seed)
+        done = learn(Heads.pair(positions="balanced"), data, key=trial.seed)
         cell = f"with {ROWS}n² rows, n = {n}"
         yield at_least(f"steps that find the pair {cell}", done.rate(), 0.5)
         yield at_least(f"steps right on every input {cell}", done.rate("solved"), 0.5)

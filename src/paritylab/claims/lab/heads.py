@@ -8,14 +8,16 @@ import numpy as np
 from paritylab.claims import OURS, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, note
 from paritylab.claims.hg1.hardening import least_risk_of_heads
-from paritylab.learning import Annealed, OneStep, Population, Runs, Sample, learn
+from paritylab.learning import Heads, OneStep, Population, Runs, Sample, learn
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity, random_parities
 from paritylab.risk import population_risk
 from paritylab.statistics import Rate, difference, pooled
 
 Cells = Sequence[tuple[int, int]]
-RESTARTING = Annealed(restarts=20)
+#: Annealing without moves, with the larger kicks that it needs.
+ALONE = {"moves": 0, "jitter": 0.15}
+RESTARTING = Heads.annealed(restarts=20)
 #: For planted cases of moves: few runs of the rest.
 FEW = {"cells": ((12, 3, 40),)}
 
@@ -40,11 +42,15 @@ FEW = {"cells": ((12, 3, 40),)}
     planted=[
         (
             "twelve steps without moves and restarts",
-            {"cells": ((12, 3, 40),), "crowded": (), "learner": Annealed(steps=12, moves=0)},
+            {"cells": ((12, 3, 40),), "crowded": (), "learner": Heads.annealed(steps=12, moves=0)},
             "refuted",
         ),
-        ("no moves", {"moving": Annealed(steps=600, moves=0), **FEW}, "refuted"),
-        ("moves without jitter", {"moving": Annealed(steps=600, jitter=0.0), **FEW}, "refuted"),
+        ("no moves", {"moving": Heads.annealed(steps=600, moves=0), **FEW}, "refuted"),
+        (
+            "moves without jitter",
+            {"moving": Heads.annealed(steps=600, jitter=0.0), **FEW},
+            "refuted",
+        ),
     ],
 )
 def heads_learn(
@@ -55,8 +61,8 @@ def heads_learn(
     steps: int = 1000,
     times: int = 1,
     *,
-    learner: Annealed = RESTARTING,
-    moving: Annealed | None = None,
+    learner: Heads = RESTARTING,
+    moving: Heads | None = None,
 ) -> Iterator[Any]:
     """Annealed heads find the hidden bits from nearly every start, n = 20 to 1,000, k = 3 to 8.
 
@@ -81,7 +87,7 @@ def heads_learn(
     yield at_least(
         f"runs that end on B with restarts, n ≤ {max(cells)[0]:,}", pooled(restarted), 0.95
     )
-    ways = moving or Annealed(steps=steps), Annealed.without_moves(steps=steps)
+    ways = moving or Heads.annealed(steps=steps), Heads.annealed(**ALONE, steps=steps)
     for n, k, runs in trial.track(crowded):
         data = Population(random_parities(n, k, times * runs, key=trial.seed))
         found, without = (learn(each, data, key=trial.seed).rate() for each in ways)
@@ -125,7 +131,7 @@ def heads_samples(
     found = []
     for n in trial.track(sizes):
         data = Sample(random_parities(n, 2, runs, key=trial.seed), rows(n))
-        learner = Annealed.without_moves(steps=steps)
+        learner = Heads.annealed(**ALONE, steps=steps)
         found.append(learn(learner, data, key=trial.seed).rate())
         yield note(f"runs that find B from 8n rows, n = {n}", found[-1])
     label = f"fall of the share that find B from 8n rows, n = {sizes[0]} to {sizes[-1]}"

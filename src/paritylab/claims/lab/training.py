@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, note, within
-from paritylab.learning import Annealed, Fresh, Heads, Population, Sample, learn
+from paritylab.learning import Fresh, Heads, Population, Sample, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate, difference, quotient
 
@@ -13,7 +13,7 @@ SOFT, SHARP = "n/4", "1/n"
 
 def _learns_only(at: str) -> Callable[..., Any]:
     """Planted heads: annealed at one temperature, one step of the public code at the others."""
-    return lambda tau, **_: Annealed(steps=400) if tau == at else Heads.code(tau=tau, steps=1)
+    return lambda tau, **_: Heads.annealed(steps=400) if tau == at else Heads.code(tau=tau, steps=1)
 
 
 #: Rows of a batch.

@@ -20,7 +20,7 @@ from jaxtyping import Float, PyTree
 from paritylab._support.precision import float64
 from paritylab.learning.contract import BaseLearner, Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import Population, Target, Unknown, functions_of
-from paritylab.learning.heads.fields import log_cosine
+from paritylab.learning.heads.objective import log_cosine
 from paritylab.learning.judging import judge_heads
 from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
 from paritylab.models.positions import Positions
@@ -57,6 +57,7 @@ class OneStep(BaseLearner):
     ] = "signs"
 
     takes = (Population,)
+    closed = True
     trains_on: ClassVar = {"n": 64, "k": 3}
 
     def __post_init__(self) -> None:

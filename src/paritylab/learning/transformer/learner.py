@@ -11,13 +11,22 @@ from annotated_types import Ge, Gt, Lt
 from jaxtyping import PyTree
 
 from paritylab.learning.contract import (
+    MOST_INPUTS,
     BaseLearner,
     OptimiserPart,
     Trained,
     check_fields,
     register_learner,
 )
-from paritylab.learning.data import Fresh, Sample, Target, Unknown, are_uniform
+from paritylab.learning.data import (
+    CLEAN,
+    Fresh,
+    Population,
+    Sample,
+    Target,
+    Unknown,
+    are_uniform,
+)
 from paritylab.learning.descent import OPTIMISER, as_optimiser, stacked
 from paritylab.learning.transformer.chains import Plan, plan
 from paritylab.learning.transformer.training import (
@@ -42,7 +51,7 @@ class Transformer(BaseLearner):
     chain: what is written before the answer, see `plan`. gap: a line shows every gap-th partial
     parity. flips: share of chain tokens flipped in training. Trained in float32 on the
     cross-entropy of all slots, each after the ones shown before it. `Fresh` rows are new at every
-    step; of a `Sample` each step draws `batch` rows.
+    step; of a `Sample` each step draws `batch` rows; of a `Population` it reads all inputs.
 
     Every `check` steps a run is tested on 512 fresh rows. It is solved, and stops, once it writes
     all tokens of the chain right by itself on 98 % of them. Its risk is ½(ŷ - y)² with
@@ -82,11 +91,14 @@ class Transformer(BaseLearner):
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run, at most.")] = 2000
     check: Annotated[int, Ge(1), Doc("Steps between two tests.")] = 25
 
-    takes = (Sample, Fresh)
+    takes = (Population, Sample, Fresh)
     targets = ("parity", "tree")
     trains_on: ClassVar = {"n": 16, "k": 8, "runs": 4}
     captions: ClassVar = {"right": "share of fresh rows with a right chain"}
     course = ("right",)
+
+    def default_samples(self, n: int) -> int:
+        return 64
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -96,15 +108,29 @@ class Transformer(BaseLearner):
         if self.gap > 1 and self.chain != "line":
             raise ValueError(f"gap is for the chain line, got gap={self.gap} with {self.chain}")
 
-    def train(self, data: Sample | Fresh, keys: jax.Array, trace: int | None) -> Trained:
+    def train(
+        self, data: Population | Sample | Fresh, keys: jax.Array, trace: int | None
+    ) -> Trained:
         plans = [self.plan_of(each) for each in data.targets]
         tests = -(-self.steps // self.check)
-        batch = data.samples if isinstance(data, Fresh) else self.batch
-        sampled = isinstance(data, Sample)
+        errors, samples = CLEAN, 1
+        if isinstance(data, Population):
+            if data.n > MOST_INPUTS:
+                raise ValueError(
+                    f"training visits all inputs up to n = {MOST_INPUTS}, got n={data.n}; give "
+                    "Sample or Fresh"
+                )
+            if self.flips:
+                raise ValueError("flipped chain tokens are drawn: give Sample or Fresh rows")
+            batch = 1 << data.n
+        else:
+            errors, samples = data.corruption, data.samples
+            batch = samples if isinstance(data, Fresh) else self.batch
+        flips = errors.tokens + self.flips * (1 - 2 * errors.tokens)
         records = 0 if trace is None else 1 + tests
-        how = Shape(self.optimiser, batch, sampled, are_uniform(data), records)
-        whole = map(np.int32, (self.steps, self.check, data.samples))
-        dials = Dials(np.float32(self.eta), np.float32(self.flips), *whole)
+        how = Shape(self.optimiser, batch, type(data).__name__, are_uniform(data), records)
+        numbers = map(np.float32, (self.eta, flips, errors.flips))
+        dials = Dials(*numbers, *map(np.int32, (self.steps, self.check, samples)))
         # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
             tasks = stacked(

@@ -22,31 +22,36 @@ from paritylab.learning.descent import as_optimiser
 from paritylab.models.transformer import MARK, Build, Decoder
 from paritylab.problem.sampling import draw_bits
 from paritylab.risk.objective import Target as Arrays
+from paritylab.risk.rows import every_row
 
 #: Fresh rows of one test, and the share of them that must be right in every slot.
 TEST_ROWS, SOLVED_SHARE = 512, 0.98
+#: Rows of all inputs that are worked on at a time.
+AT_ONCE = 4096
 #: Fresh rows that judge what a run ended with.
 JUDGING_ROWS = 1024
 
 
 class Shape(NamedTuple):
-    """What a program is compiled for. sampled: rows are drawn once per run, not at every step.
-    records: how many tests are kept, all or 0."""
+    """What a program is compiled for. kind: name of the data's class; rows of a "Sample" are drawn
+    once per run, of "Fresh" at every step, and "Population" reads all inputs. records: how many
+    tests are kept, all or 0."""
 
     optimiser: OptimiserPart
     batch: int
-    sampled: bool
+    kind: str
     uniform: bool
     records: int
 
 
 class Dials(NamedTuple):
-    """Numbers that change without compiling anew. eta: step size. flips: share of chain tokens
-    flipped in training. steps: at most. check: steps between two tests. rows: of a
-    sample."""
+    """Numbers that change without compiling anew. eta: step size. flips, wrong: shares of chain
+    tokens and of labels flipped in training. steps: at most. check: steps between two tests. rows:
+    of a sample."""
 
     eta: AnyArray | np.float32
     flips: AnyArray | np.float32
+    wrong: AnyArray | np.float32
     steps: AnyArray | np.int32
     check: AnyArray | np.int32
     rows: AnyArray | np.int32
@@ -103,20 +108,40 @@ class Ended(NamedTuple):
 
 
 def draw_chains(
-    key: Array, task: Task, written: tuple[bool, ...], size: int, uniform: bool, flips: Array
+    key: Array,
+    task: Task,
+    written: tuple[bool, ...],
+    size: int,
+    uniform: bool,
+    flips: Array,
+    wrong: Array | float = 0.0,
 ) -> Rows:
     """Fresh rows. Label noise and the sign of the target belong to the last slot; `flips`
-    is the share of chain tokens that are wrong, each on its own, without changing later ones."""
+    is the share of chain tokens that are wrong, each on its own, without changing later ones, and
+    `wrong` that of labels on top of their noise."""
     row_key, chain_key = jax.random.split(key)
     label_noise = (1 - jnp.abs(task.target.contrast)) / 2
+    label_noise = label_noise + wrong * jnp.abs(task.target.contrast)
     bits, signs = draw_bits(row_key, task.target.probabilities, label_noise, size, uniform)
-    bits = bits.astype(jnp.int32)
-    chain = (bits @ jnp.asarray(task.sums).T) % 2
-    last = (jnp.sign(task.target.contrast) * signs < 0).astype(jnp.int32)
-    chain = chain.at[:, -1].set(chain[:, -1] ^ last)
-    wrong = jax.random.uniform(chain_key, chain.shape, jnp.float32) < flips
-    chain = chain ^ wrong.astype(jnp.int32)
+    bits, chain = bits.astype(jnp.int32), _right_chains(bits, task, signs)
+    changed = jax.random.uniform(chain_key, chain.shape, jnp.float32) < flips
+    chain = chain ^ changed.astype(jnp.int32)
     return Rows(bits, jnp.where(np.asarray(written)[None, :], chain, MARK))
+
+
+def _right_chains(bits: Array, task: Task, signs: Array | float) -> Int[Array, "rows slots"]:
+    """The chains of rows; signs: by which noise multiplies their labels."""
+    chain = (bits.astype(jnp.int32) @ jnp.asarray(task.sums).T) % 2
+    last = (jnp.sign(task.target.contrast) * signs < 0).astype(jnp.int32)
+    return chain.at[:, -1].set(chain[:, -1] ^ last)
+
+
+def every_chain(task: Task, written: tuple[bool, ...]) -> tuple[Rows, Float[Array, " rows"]]:
+    """All 2^n rows without errors, and their probabilities."""
+    rows = every_row(task.target)
+    bits = rows.bits.astype(jnp.int32)
+    chain = jnp.where(np.asarray(written)[None, :], _right_chains(bits, task, 1.0), MARK)
+    return Rows(bits, chain), rows.shares
 
 
 def slot_losses(model: Decoder, logits: Array, chain: Array) -> Array:
@@ -179,14 +204,19 @@ def _train_one(start: Decoder, task: Task, key: Array, dials: Dials, shape: Shap
         zero = jnp.zeros((), jnp.float32)
         return draw_chains(key, clean, start.written, size, shape.uniform, zero)
 
-    def loss(weights: PyTree, rows: Rows) -> Array:
+    def losses_on(weights: PyTree, rows: Rows) -> Array:
         model = eqx.combine(weights, rest)
         logits = jax.vmap(lambda each: model.outcome(each).logits)(rows.sequences())
-        return jnp.mean(slot_losses(model, logits, rows.chain))
+        return slot_losses(model, logits, rows.chain)
+
+    def loss(weights: PyTree, number: Array) -> Array:
+        if shape.kind == "Population":
+            return mean_loss(partial(losses_on, weights), task, start.written)
+        return jnp.mean(losses_on(weights, batch_of(number)))
 
     def step(number: Array, carry: tuple[PyTree, PyTree]) -> tuple[PyTree, PyTree]:
         weights, state = carry
-        gradient = jax.grad(loss)(weights, batch_of(number))
+        gradient = jax.grad(loss)(weights, number)
         updates, state = rule.update(gradient, state, weights)
         return optax.apply_updates(weights, updates), state
 
@@ -221,10 +251,10 @@ def _batches(
     task: Task, written: tuple[bool, ...], key: Array, dials: Dials, shape: Shape
 ) -> Callable[[Array], Rows]:
     """The rows of a step by its number: new ones, or some of a sample drawn once."""
-    flips = jnp.asarray(dials.flips)
-    if not shape.sampled:
+    errors = jnp.asarray(dials.flips), jnp.asarray(dials.wrong)
+    if shape.kind == "Fresh":
         return lambda number: draw_chains(
-            jax.random.fold_in(key, number), task, written, shape.batch, shape.uniform, flips
+            jax.random.fold_in(key, number), task, written, shape.batch, shape.uniform, *errors
         )
     once, choice = jax.random.split(key)
 
@@ -233,10 +263,32 @@ def _batches(
         key = jax.random.fold_in(choice, number)
         chosen = jax.random.randint(key, (shape.batch,), 0, dials.rows)
         own = jax.vmap(partial(jax.random.fold_in, once))(chosen)
-        rows = jax.vmap(lambda key: draw_chains(key, task, written, 1, shape.uniform, flips))(own)
+        rows = jax.vmap(lambda key: draw_chains(key, task, written, 1, shape.uniform, *errors))(own)
         return Rows(*(each[:, 0] for each in rows))
 
     return some
+
+
+def mean_loss(
+    losses_on: Callable[[Rows], Array], task: Task, written: tuple[bool, ...]
+) -> Float[Array, ""]:
+    """The mean over all inputs, some of them at a time; label noise enters as its expectation."""
+    rows, shares = every_chain(task, written)
+    noise = (1 - jnp.abs(task.target.contrast)) / 2
+    flipped = rows._replace(chain=rows.chain.at[:, -1].set(1 - rows.chain[:, -1]))
+    size = min(len(shares), AT_ONCE)
+
+    def part(given: tuple[Rows, Rows, Array]) -> Array:
+        kept, other, shares = given
+        losses = losses_on(kept)
+        # The last token is read by nobody, so only its own loss depends on the label.
+        last = (1 - noise) * losses[:, -1] + noise * losses_on(other)[:, -1]
+        return shares @ jnp.mean(losses.at[:, -1].set(last), axis=1)
+
+    parts = jax.tree.map(
+        lambda leaf: leaf.reshape(-1, size, *leaf.shape[1:]), (rows, flipped, shares)
+    )
+    return jnp.sum(jax.lax.map(jax.checkpoint(part), parts))
 
 
 def _worth(model: Decoder, rows: Rows, task: Task) -> tuple[Array, Array, Array]:

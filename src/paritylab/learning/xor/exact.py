@@ -213,14 +213,21 @@ def _check_loss(loss: str) -> None:
         raise ValueError(f"loss must be one of {', '.join(XOR_LOSSES)}, got {loss!r}")
 
 
-def pairs_of(targets: tuple[Target, ...]) -> tuple[Parity, ...]:
-    """The targets, or one clear error unless every one is y = -x_i·x_j among others."""
+def is_pair(target: Target) -> bool:
+    """Whether a target is y = -x_i·x_j of fair bits among others."""
+    known = isinstance(target, Parity) and target.k == 2 and target.sign == -1
+    return known and target.n >= 3 and target.is_uniform
+
+
+def pairs_of(targets: tuple[Target, ...], who: str) -> tuple[Parity, ...]:
+    """The targets, or one clear error unless every one is y = -x_i·x_j among others; who: the
+    subject of the error."""
     pairs = []
     for target in targets:
         if not isinstance(target, Parity) or target.k != 2 or target.sign != -1:
             shown = target if isinstance(target, Parity) else f"a {type(target).__name__}"
             raise ValueError(
-                "XorStep learns y = -x_i·x_j: give Parity(n, (i, j), sign=-1), such as "
+                f"{who} is -x_i·x_j on a pair: give Parity(n, (i, j), sign=-1), such as "
                 f"random_parities(n, 2, runs, sign=-1); got {shown}"
             )
         pairs.append(target)

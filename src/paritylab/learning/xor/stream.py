@@ -1,7 +1,7 @@
 """One exact XOR step at any n: positions kept as packed bits, scores streamed block by block.
 
-`XorStep` gives every run positions of its own and fits up to n = 10^5; here all hidden pairs share
-one draw, which takes n·width bits, and n = 10^6 takes seconds.
+`Heads.pair()` gives every run positions of its own and fits up to n = 10^5; here all hidden pairs
+share one draw, which takes n·width bits, and n = 10^6 takes seconds.
 """
 
 from collections.abc import Sequence

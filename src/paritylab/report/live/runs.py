@@ -48,11 +48,11 @@ def page_positions(kind: str, seed: int, n: int, width: int) -> Float[np.ndarray
 def run_facts(runs: Runs[Any], run: int = 0) -> dict[str, Any]:
     """Run number `run` as plain facts that the live page replays; the runs need a trace.
 
-    >>> from paritylab import Annealed, Parity, Population, learn
-    >>> runs = learn(Annealed(), Population(Parity(12, (2, 7))), runs=1, trace=100)
+    >>> from paritylab import Heads, Parity, Population, learn
+    >>> runs = learn(Heads.annealed(), Population(Parity(12, (2, 7))), runs=1, trace=100)
     >>> facts = run_facts(runs)
     >>> facts["learner"], facts["hidden"], len(facts["directions"])
-    ('anneal', [2, 7], 15)
+    ('heads', [2, 7], 15)
     """
     if not 0 <= run < len(runs):
         raise ValueError(f"there are {len(runs)} runs, numbered from 0, got run {run}")

@@ -1,6 +1,6 @@
 import jax
 
-from paritylab import Population, XorStep, learn, random_parities
+from paritylab import Heads, Population, learn, random_parities
 
 
 def half_sigmoid(scores):
@@ -8,6 +8,7 @@ def half_sigmoid(scores):
 
 
 pairs = Population(random_parities(1024, 2, 40, sign=-1))
-rate = learn(XorStep(positions="balanced", attention=half_sigmoid, gain=55.0), pairs).rate("solved")
+learner = Heads.pair(positions="balanced", attention=half_sigmoid, gain=55.0)
+rate = learn(learner, pairs).rate("solved")
 print("right on every input in", rate, "of runs")
 assert rate.low > 0.5
