@@ -283,7 +283,7 @@ class Chain(ChainLearner):
             return 1.0
         if self.optimiser not in ("sgd", "momentum", optax.sgd):
             return RESCALED_STEP
-        link, rows = self._link(), None if isinstance(data, Population) else data.samples
+        link, rows = self._link(), data.samples if isinstance(data, Sample | Fresh) else None
         rows = rows if self.batch is None else self.batch
         if self.supervision == "answer" or self.mean_loss:
             plain = published_step(k, answer=self.supervision == "answer")

@@ -65,4 +65,4 @@ def trace_of(setting: Setting, walked: Walk[Parameters], end: Notes) -> Notes:
     }
     if "open_levels" in records:
         records["open_levels"] = records["open_levels"].sum(axis=2)
-    return {**records, "scores": record(path, walked.end[0])}
+    return {**records, "scores": record(path, np.asarray(walked.end[0]))}

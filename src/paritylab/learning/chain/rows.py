@@ -74,8 +74,8 @@ class Flips(NamedTuple):
     tokens: of every inner token, independently. label: of the answer, besides.
     """
 
-    tokens: Float[AnyArray, ""]
-    label: Float[AnyArray, ""]
+    tokens: Array | np.floating
+    label: Array | np.floating
 
     def signs(self, key: Array, nodes: int, rows: int) -> Float[Array, "nodes rows"]:
         """-1 where a token is stated wrongly, else 1."""

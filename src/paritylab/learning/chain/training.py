@@ -38,6 +38,8 @@ from paritylab.problem.tree import level_ends
 #: An optimiser by name, from optax, or a function such as optax.adam that makes one from a step
 #: size inside the compiled program.
 ChainOptimiser: TypeAlias = OptimiserPart | Callable[[Any], optax.GradientTransformation]
+#: A number of a setting, which may change without compiling.
+Scalar: TypeAlias = Array | np.ndarray | np.floating
 #: W, and the link's trained arrays or None; with the optimiser's memory, the state of a run.
 Parameters = tuple[Array, PyTree]
 State = tuple[Parameters, PyTree]
@@ -58,18 +60,18 @@ class StepRule(NamedTuple):
     """
 
     optimiser: ChainOptimiser
-    eta: Float[AnyArray, ""]
+    eta: Scalar
     per_level: Float[AnyArray, " levels"] | None
-    link_eta: Float[AnyArray, ""] | None
+    link_eta: Scalar | None
     rounding: bool
     lowest: bool
 
     def built(self) -> optax.GradientTransformationExtraArgs:
         """The optax optimiser."""
-        part = self.optimiser
-        named = isinstance(part, str | optax.GradientTransformation)
-        made = as_optimiser(part, self.eta) if named else part(self.eta)
-        return optax.with_extra_args_support(made)
+        part, eta = self.optimiser, jnp.asarray(self.eta)
+        if isinstance(part, str | optax.GradientTransformation):
+            return optax.with_extra_args_support(as_optimiser(part, eta))
+        return optax.with_extra_args_support(part(eta))
 
     def moved(self, parameters: Parameters, updates: Parameters) -> Parameters:
         """W and the link after the optimiser's updates."""
@@ -78,7 +80,7 @@ class StepRule(NamedTuple):
         link_factor = None if self.link_eta is None else self.link_eta / self.eta
         if isinstance(self.optimiser, optax.GradientTransformation):
             # It has a step size of its own, of which ours are factors.
-            change, link_factor = self.eta * change, self.link_eta
+            change, link_factor = jnp.asarray(self.eta) * change, self.link_eta
         if self.per_level is not None:
             change = change * per_node(jnp.asarray(self.per_level), scores.shape[1] + 1)
         if self.lowest:
