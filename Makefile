@@ -7,21 +7,20 @@ READY := $(VENV)/.ready
 
 DOCS_READY := $(VENV)/.docs-ready
 
-.PHONY: help setup lab test tests test-slow faults prove coq lint rows seeds docs site pictures bench bench-gpu lock clean
+.PHONY: help setup lab test tests test-slow faults prove coq lint rows seeds catalogue docs site pictures bench bench-gpu lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## .venv with the locked requirements
 
-$(READY): requirements.lock pyproject.toml xorfind/pyproject.toml
+$(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "paritylab needs Python 3.11 or newer; call make PYTHON=python3.12, for example"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing the locked requirements into $(VENV) (about a minute the first time) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-	  --editable ./xorfind --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
 # Every claim, then two small sweeps side by side for the phase diagrams; the second check finds all
@@ -42,8 +41,8 @@ tests: setup ## the tests alone
 test-slow: setup ## the tests that take longer
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
-# What is lost, doubled or wrong when things break: kills, full disks, hostile files and lines.
-faults: setup ## kills, full disks, bad input
+# What is lost, doubled or wrong when things break: kills, full disks, resumed sweeps, hostile files.
+faults: setup ## kills, full disks, hostile files
 	$(BIN)/python -m tests.faults
 
 # All certificates, the long one side by side on every core; docs/concepts/certificates.md.
@@ -77,6 +76,9 @@ EFFORT ?= quick
 seeds: setup ## every claim at seeds that were written down before
 	$(BIN)/python docs/fresh_seeds.py --most $(SEEDS) --effort $(EFFORT)
 
+catalogue: setup ## what `paritylab train --help` knows of learners
+	@$(BIN)/python -c 'from paritylab.cli.catalogue import write_catalogue as write; write()'
+
 docs: setup ## the generated documents, from rows
 	$(BIN)/python docs/build.py
 	$(BIN)/python docs/notebooks.py
@@ -105,9 +107,9 @@ bench-gpu: setup ## the same on an accelerator
 # Needs uv; run after a change to the requirements in pyproject.toml.
 lock: ## the two locks, from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --group pyproject.toml:dev pyproject.toml xorfind/pyproject.toml --output-file requirements.lock
+	  --group pyproject.toml:dev pyproject.toml --output-file requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --constraint requirements.lock --extra docs pyproject.toml --output-file docs/requirements.lock
+	  --constraint requirements.lock --group pyproject.toml:docs pyproject.toml --output-file docs/requirements.lock
 
 clean: ## remove everything made here
-	rm -rf $(VENV) .paritylab $(ROCQ) report site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ROCQ) report site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

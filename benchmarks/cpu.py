@@ -18,6 +18,7 @@ from paritylab import (
     Heads,
     Parity,
     Population,
+    float64,
     learn,
     population_gradient,
     random_parities,
@@ -28,7 +29,6 @@ from paritylab.learning.chain.chain_learner import BATCH
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import PiecewiseLinear, WeightedReadout, Zigzag
 from paritylab.models.positions import PackedSigns
-from paritylab.precision import float64
 from paritylab.problem import LOSSES, random_junta, random_parity, sample
 from paritylab.risk import enumerated_gradient
 from paritylab.risk.objective import weight_risk

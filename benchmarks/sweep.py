@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tests.faults import drivers
 
-from paritylab.sweep import Grid, Store, engines, runner
+from paritylab.execution import Store, engines
+from paritylab.sweep import Grid, runner
 
 ENGINES = {
     "serial": engines.serial,

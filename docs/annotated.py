@@ -29,13 +29,13 @@ def badge(row: Row) -> str:
 
 
 def prose(text: str) -> str:
-    """A sentence of a row as Markdown: its stars are no emphasis."""
-    return text.replace("*", "\\*")
+    """A sentence of a row as Markdown: its numbers as in the tables, its stars are no emphasis."""
+    return words.prose(text).replace("\u00a0", " ").replace("*", "\\*")
 
 
 def sentence(row: Row) -> str:
-    """The finding, with typeset letters."""
-    return prose(words.prose(row["finding"]))
+    """The finding."""
+    return prose(row["finding"])
 
 
 def page(paper: str, claims: dict[str, Claim], rows: dict[str, Row]) -> str:

@@ -23,16 +23,13 @@ from paritylab.claims.engine.running import what_is_proved
 from paritylab.claims.errata import ERRATA
 from paritylab.learning import LEARNERS
 from paritylab.options import PROBLEM, options_of
+from paritylab.proofs import files_of, provable
 from paritylab.report import words
 from paritylab.report.page import in_order
-from paritylab.report.words import meanings
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 Row = dict[str, Any]
-PROOFS = ROOT / "src" / "paritylab" / "proofs"
-#: What every proof stands on.
-KERNEL = ("checker.py", "reading.py", "domain.py", "kernel.py", "pairs.py")
 #: So many inequalities of a proof are printed.
 STEPS_SHOWN = 12
 #: So many numbers that are not judged stand in the table itself.
@@ -47,7 +44,6 @@ def kept_rows() -> dict[str, Row]:
 def claim_page(claim: Claim, row: Row | None) -> str:
     """The verdict in a sentence, the statement, table, figure, then details and how to run it."""
     place = claim.file.resolve().relative_to(ROOT)
-    quick, default, full = (claim.budget(effort) for effort in Effort)
     parts = [
         f"# {claim.title}",
         verdict(claim, row),
@@ -57,10 +53,17 @@ def claim_page(claim: Claim, row: Row | None) -> str:
         "## Run it",
         f"```sh\nparitylab check {claim.id} --report report\n```",
         f"`{claim.id}` · {PAPERS[claim.paper]}. "
-        f"About {quick:g} s at quick, {default:g} s at default and {full:g} s at full effort. "
+        f"{seconds(claim)} "
         f"The code is in [{place}](../../{place}). {standing(claim)}".strip(),
     ]
     return "\n\n".join([*parts, neighbours_of(claim)]) + "\n"
+
+
+def seconds(claim: Claim) -> str:
+    """How long the claim took at each effort when its verdict was recorded."""
+    known = recorded.recorded()[claim.id].seconds
+    times = (f"{known[e]:g} s" if e in known else "not measured" for e in Effort)
+    return f"Time: {', '.join(f'{t} at {e} effort' for e, t in zip(Effort, times, strict=True))}."
 
 
 def neighbours_of(claim: Claim) -> str:
@@ -113,11 +116,8 @@ def planted_page(claims: dict[str, Claim]) -> str:
 
 
 def found(row: Row) -> list[str]:
-    """Symbols, table, figure, correction, proof and counterexample of a row, a paragraph each."""
+    """Table, figure, correction, proof and counterexample of a row, a paragraph each."""
     parts = []
-    if known := meanings(row):
-        listed = "; ".join(f"{symbol}: {meaning}" for symbol, meaning in known)
-        parts.append(annotated.prose(f"where {listed}"))
     lines = words.lines(row)
     judged = [line for line in lines if line.role != "note"]
     notes = [line for line in lines if line.role == "note"]
@@ -151,7 +151,7 @@ def table(lines: Sequence[words.Line]) -> str:
 
 def figure_file(row: Row) -> str:
     """The row's figure, marked with the numbers it was drawn from."""
-    from paritylab.report.figures import svg
+    from paritylab.figures import svg
 
     return f"{svg(row['series'])}\n<!-- {series_mark(row)} -->\n"
 
@@ -170,15 +170,17 @@ def proofs_page(claims: dict[str, Claim]) -> str:
     """What `paritylab prove --json docs/proofs.json` found, a line and its inequalities each."""
     results = json.loads((HERE / "proofs.json").read_text())
     named = {id: claim for claim in claims.values() for id in claim.certificates}
-    length = {name: len((PROOFS / name).read_text().splitlines()) for name in KERNEL}
+    files = {path for id in provable() for path in files_of(id) if path.suffix == ".py"}
+    proofs = sorted(path for path in files if path.parent.name == "statements")
+    checker = sorted(files.difference(proofs))
+    length = {path.name: len(path.read_text().splitlines()) for path in checker}
     listed = ", ".join(f"`{name}` ({lines} lines)" for name, lines in length.items())
-    statements = [path for path in (PROOFS / "statements").glob("*.py") if path.stem != "__init__"]
     return from_template(
         "proofs.md",
         results=results,
         named=named,
         checker=listed,
-        longest=max(len(path.read_text().splitlines()) for path in statements),
+        longest=max(len(path.read_text().splitlines()) for path in proofs),
         proved=what_is_proved,
         shown=STEPS_SHOWN,
     )
@@ -234,18 +236,10 @@ def pages() -> dict[Path, str]:
     made[HERE / "claims" / "README.md"] = from_template("claims.md", claims=claims.values())
     made[HERE / "api.md"] = reference.index(linked=False)
     made[HERE / "settings.md"] = settings_page()
-    for name in ("findings.md", "neighbours.md", "paper.md"):
-        made[HERE / name] = numbered.page(name, rows)
+    made[HERE / "paper.md"] = numbered.page("paper.md", rows)
     made[ROOT / "README.md"] = numbered.page("README.md", rows, "docs/claims")
-    made[HERE / "package.md"] = package_page(made[ROOT / "README.md"])
     made[ROOT / "CITATION.cff"] = citation()
     return made | annotated.pages(HERE / "papers", claims, rows)
-
-
-def package_page(readme: str) -> str:
-    """README for a package page, which has none of our files: pictures go, links are words."""
-    text = re.sub(r"^!\[.*\n+", "", readme, flags=re.MULTILINE)
-    return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
 
 
 def citation() -> str:

@@ -2,7 +2,7 @@
 
 The seeds are in docs/runs/seeds.json. One seed runs at a time, each as a `paritylab check` with a
 store of its own, so that a stopped script goes on where it was. A finished seed adds a line to
-docs/runs/seeds.json; the sentence of docs/runs/fresh-seeds.md is made from these lines.
+docs/runs/seeds.json, and all lines are printed in words.
 
     python docs/fresh_seeds.py --most 4 --effort quick
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-DATA, SENTENCE = HERE / "runs" / "seeds.json", HERE / "runs" / "fresh-seeds.md"
+DATA = HERE / "runs" / "seeds.json"
 
 
 def run_seed(seed: int, effort: str, work: Path) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--effort", default="quick", choices=("quick", "default", "full"))
     parser.add_argument("--most", type=int, default=12, help="how many of the seeds")
-    parser.add_argument("--work", type=Path, default=HERE.parent / ".paritylab" / "seeds")
+    parser.add_argument("--work", type=Path, default=HERE.parent / "build" / "seeds")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     data = json.loads(DATA.read_text(encoding="utf-8"))
@@ -77,7 +77,7 @@ def main() -> None:
             DATA.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     efforts = sorted({line["effort"] for line in data["lines"]})
     parts = [sentence([x for x in data["lines"] if x["effort"] == effort]) for effort in efforts]
-    SENTENCE.write_text(" ".join(parts) + "\n", encoding="utf-8")
+    print("\n".join(parts))
 
 
 if __name__ == "__main__":

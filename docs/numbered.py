@@ -1,4 +1,4 @@
-"""Pages whose numbers come from rows: README, findings, neighbours and the short paper.
+"""Pages whose numbers come from rows: README and the short paper.
 
 Their words are in docs/templates. A number gets into them by a key only: a row and the label of one
 of its comparisons, a row's sentence, a certificate, or a run that is kept as data in docs/runs. A
@@ -11,35 +11,13 @@ from typing import Any
 
 import jinja2
 
-from paritylab.claims import PAPERS, Status
+from paritylab.claims import Status
 from paritylab.report import words
+from paritylab.report.findings import HEADLINES, finding_of
 
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "templates"
 Row = dict[str, Any]
-
-#: The claim, the verdict the words are for, the words that come before its finding.
-HEADLINES: tuple[tuple[str, Status, str], ...] = (
-    (
-        "hg1-thm5",
-        Status.REFUTED,
-        "**Gradient descent on the attention heads of Han and Ghoshdastidar often gets stuck.** "
-        "Their Theorem 5 promises that it converges. With one or two heads the best setting tried "
-        "does, with three it does not.",
-    ),
-    (
-        "lab-heads-learn",
-        Status.HOLDS,
-        "**The same heads do learn with three changes,** a cosine readout, a temperature that "
-        "falls and heads that may jump.",
-    ),
-    (
-        "ks-thm5",
-        Status.HOLDS,
-        "**Shown a chain of thought, one layer learns a parity of half of all bits in a single "
-        "step,** as Kim and Suzuki say.",
-    ),
-)
 
 
 class Numbers:
@@ -69,29 +47,36 @@ class Numbers:
         return str(self._rows[id]["proof"])
 
     def headlines(self) -> str:
-        """Three findings in plain words, each with the sentence of its row."""
+        """The findings that the report opens with, each with its claim."""
         lines = []
-        for id, status, before in HEADLINES:
-            text, row = self.finding(id, status), self._rows[id]
-            proof = f" Proved: {row['proof']}." if row["proof"] else ""
-            place = f"([`{id}`]({self._folder}/{id}.md), {status})"
-            lines.append(f"- {before} {text}{proof} {place}")
+        for headline in HEADLINES:
+            found = finding_of(headline, self._rows[headline.id])
+            place = f"([{found.id}]({self._folder}/{found.id}.md), {found.status})"
+            lines.append(f"- **{found.title}** {found.text} {place}")
         return "\n".join(lines)
 
     def rows(self, *papers: str) -> list[Row]:
         """The rows of these papers, in the order of the list of claims."""
         return [row for row in self._rows.values() if row["paper"] in papers]
 
-    def papers(self) -> list[tuple[str, str]]:
-        """Papers that have rows, with their names."""
-        return [(paper, name) for paper, name in PAPERS.items() if self.rows(paper)]
+    def tally(self, *papers: str) -> str:
+        """What became of the claims of these papers, as a table with a line for each."""
+        verdicts = (Status.HOLDS, Status.CORRECTED, Status.REFUTED, Status.UNDECIDED)
+        head = ("paper", "tested", *map(str, verdicts), "not counted")
+        lines = [head, ("---",) * len(head)]
+        for paper in papers:
+            rows = self.rows(paper)
+            counted = [row["status"] for row in rows if row["counted"]]
+            others = words.tally(row for row in rows if not row["counted"])
+            cells = (paper.upper(), len(counted), *map(counted.count, verdicts))
+            lines.append((*map(str, cells), others.replace(", not counted", "")))
+        empty = {at for at, name in enumerate(head) if {line[at] for line in lines[2:]} == {"0"}}
+        kept = [[cell for at, cell in enumerate(line) if at not in empty] for line in lines]
+        return "\n".join(f"| {' | '.join(line)} |" for line in kept)
 
-    def tally(self, paper: str | None = None) -> str:
-        """What became of the claims of a paper; a line for every paper, our own apart, if None."""
-        if paper is not None:
-            return f"{words.tally(self.rows(paper))}."
-        lines = [f"- {p.upper()}: {self.tally(p)}" for p, _ in self.papers() if p != "lab"]
-        return "\n".join([*lines, "", f"Our own statements: {self.tally('lab')}"])
+    def tested(self, paper: str) -> str:
+        """What became of the claims of one paper, in a line."""
+        return f"{words.tally(self.rows(paper))}."
 
     def note(self, row: Row) -> str:
         """Why a row is not counted, after a comma; nothing if it is."""

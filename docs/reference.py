@@ -1,16 +1,19 @@
 """The site's reference: public names from their signatures and docstrings, commands from typer."""
 
+import ast
 import enum
 import inspect
 import re
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
+import click
 import typer
 import typer.cli
 
 import paritylab
-from paritylab import lazy
 from paritylab.cli.app import app
+from paritylab.cli.train import learner_commands
 
 _EXITS = (
     "`python -m paritylab` is the same as `paritylab`. Exit codes: 0 done, 1 a verdict differs "
@@ -20,8 +23,15 @@ _EXITS = (
 
 
 def rooms() -> dict[str, list[str]]:
-    """Public names by the room they come from, in the order of the alphabet."""
-    homes = lazy.homes(paritylab.__file__)
+    """Public names by the room they come from, in the order of the alphabet; those of a private
+    room have their home in the package itself."""
+    stub = ast.parse(Path(paritylab.__file__).with_suffix(".pyi").read_text())
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    homes = {
+        alias.name: f"paritylab.{node.module}".split("._")[0]
+        for node in imports
+        for alias in node.names
+    }
     return {
         home: sorted((name for name in homes if homes[name] == home), key=str.lower)
         for home in sorted(set(homes.values()))
@@ -61,7 +71,18 @@ def commands_page() -> str:
     command = typer.main.get_command(app)
     context = typer.Context(command, info_name="paritylab")
     text = typer.cli.get_docs_for_click(obj=command, ctx=context, name="paritylab")
-    return text.replace("\n\n", f"\n\n{_EXITS}\n\n", 1)
+    learners = [
+        f"## `paritylab train {name}`\n\n```text\n{_help(name, each)}\n```\n"
+        for name, each in learner_commands().items()
+    ]
+    return "\n".join([text.replace("\n\n", f"\n\n{_EXITS}\n\n", 1), *learners])
+
+
+def _help(name: str, command: click.Command) -> str:
+    with command.make_context(
+        f"paritylab train {name}", ["--help"], resilient_parsing=True
+    ) as made:
+        return command.get_help(made)
 
 
 def summary(name: str) -> str:

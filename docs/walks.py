@@ -10,15 +10,15 @@ from types import FrameType
 from typing import Any
 
 import paritylab
-import xorfind
 from paritylab.report import write_report
 
-PACKAGES = (Path(xorfind.__file__).parent, Path(paritylab.__file__).parent)
+PACKAGE = Path(paritylab.__file__).parent
 #: The laboratory's rooms in the order of their imports: each imports only from rooms before it.
-ROOMS = ("problem", "models", "theory", "risk", "learning", "sweep")
+ROOMS = ("_support", "options.py", "statistics", "figures", "problem", "baselines", "models")
+ROOMS += ("theory", "risk", "learning", "experiments", "execution", "sweep")
 ROOMS += ("proofs", "claims", "report", "cli")
 #: Files that every call passes and that explain nothing.
-PASSING = ("lazy.py", "__init__.py", "shapes.py")
+PASSING = ("__init__.py", "padding.py")
 
 
 def rooms(package: Path) -> list[str]:
@@ -29,7 +29,7 @@ def rooms(package: Path) -> list[str]:
         if (each / "__init__.py").is_file() or (each.suffix == ".py" and each.stem[0] != "_")
     ]
     order = {name: at for at, name in enumerate(ROOMS)}
-    found.sort(key=lambda each: (each.is_dir(), order.get(each.name, 0), each.name))
+    found.sort(key=lambda each: (order.get(each.name, len(order)), each.name))
     return [f"  {each.name + '/' * each.is_dir():<14}{first_line(each)}" for each in found]
 
 
@@ -39,15 +39,14 @@ def first_line(path: Path) -> str:
 
 
 def walk(call: Callable[[], Any]) -> list[str]:
-    """The packages' files that a call passes through, in the order in which it enters them."""
+    """The package's files that a call passes through, in the order in which it enters them."""
     call()  # What is imported or compiled the first time is no part of the walk.
     met: dict[str, None] = {}
 
     def look(frame: FrameType, event: str, _: Any) -> None:
         file = Path(frame.f_code.co_filename)
-        for package in PACKAGES:
-            if event == "call" and file.is_relative_to(package) and file.name not in PASSING:
-                met.setdefault(file.relative_to(package.parent).as_posix())
+        if event == "call" and file.is_relative_to(PACKAGE) and file.name not in PASSING:
+            met.setdefault(file.relative_to(PACKAGE).as_posix())
 
     before = sys.getprofile()
     sys.setprofile(look)
@@ -55,7 +54,7 @@ def walk(call: Callable[[], Any]) -> list[str]:
         call()
     finally:
         sys.setprofile(before)
-    return [file.removeprefix("paritylab/") for file in met]
+    return list(met)
 
 
 def risk_of_heads() -> Callable[[], Any]:
@@ -90,14 +89,14 @@ def architecture() -> str:
     lines = [
         "# Architecture",
         "",
-        "Two packages. `xorfind` finds a hidden XOR in a table and needs numpy and scipy; "
-        "`paritylab` is the papers' laboratory. A room imports only from rooms above it, which "
+        "A room imports only from rooms above it, which "
         "`tests/test_house.py` enforces: the library ends with `sweep`, the laboratory begins "
         "with `proofs`, which imports nothing of the house. Modules have at most 400 lines, "
         "functions 60. `make docs` writes this page.",
         "",
         "```text",
-        *(line for package in PACKAGES for line in (f"{package.name}/", *rooms(package))),
+        f"{PACKAGE.name}/",
+        *rooms(PACKAGE),
         "```",
         "",
         "Files that a call enters, in order, traced:",

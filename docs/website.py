@@ -72,7 +72,7 @@ def documents() -> Iterator[tuple[Path, Path]]:
             yield path, Path("project") / path.name
     for path in sorted(HERE.rglob("*.md")):
         place = path.relative_to(HERE)
-        if str(place) in ("api.md", "package.md") or place.parts[0] in ("templates", "runs"):
+        if str(place) == "api.md" or place.parts[0] in ("templates", "runs"):
             continue
         yield path, place.with_name("index.md") if place.name == "README.md" else place
 

@@ -1,19 +1,22 @@
 """Strict arithmetic: shapes and types checked, no rank promotion, x64 both off and on."""
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from paritylab.cli.compiled import compile_quickly
-
+# Nothing is stored in the data folder of whoever runs the tests.
+os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="paritylab-data-")
+atexit.register(shutil.rmtree, os.environ["XDG_DATA_HOME"], ignore_errors=True)
 # Before jax is imported: compiled code is kept between runs and shared by the worker processes.
-COMPILED = Path(__file__).resolve().parents[1] / ".paritylab" / "compiled"
+COMPILED = Path(__file__).resolve().parents[1] / ".pytest_cache" / "compiled"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
 # Most of a test is compiling: more than half of it is saved by compiling less well.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-compile_quickly()
 
 import jax  # noqa: E402
 import pytest  # noqa: E402
@@ -118,9 +121,10 @@ def compiled_as_for_users():
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
-    """An empty working folder, so that stores and reports land outside the repository."""
+def elsewhere(tmp_path, tmp_path_factory, monkeypatch):
+    """An empty working folder and an empty data folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
     monkeypatch.delenv("PARITYLAB_STORE", raising=False)
     return tmp_path
 

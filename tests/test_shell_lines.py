@@ -34,10 +34,9 @@ SLOW = (
     r"paritylab live",  # README types it, too
     r"paritylab check hg1-floor",  # README types it, too
     r".*check --file",
-    r".*(people|others).csv",  # the same as with table.csv
 )
-#: Pages that are made here: from claims, and README (docs/package.md) from its template.
-MADE_HERE = ("docs/claims", "docs/package.md", "docs/templates")
+#: Pages that are made here: from claims, and README from its template.
+MADE_HERE = ("docs/claims", "docs/templates")
 PAGES = [
     path
     for path in (
@@ -47,17 +46,11 @@ PAGES = [
     )
     if "```sh" in path.read_text() and not path.relative_to(ROOT).as_posix().startswith(MADE_HERE)
 ]
-#: Files that a page speaks of as the reader's own.
-TABLE = """
-import random
-for name, target in (("table.csv", "y"), ("people.csv", "smoker"), ("others.csv", "smoker")):
-    draw = random.Random(1)
-    rows = [[draw.randrange(2) for _ in range(8)] for _ in range(200)]
-    lines = [",".join([*(f"x{at}" for at in range(8)), target])]
-    lines += [",".join(map(str, [*row, row[2] ^ row[5] ^ (draw.random() < 0.05)])) for row in rows]
-    open(name, "w").write("\\n".join(lines))
-"""
-GRID = 'learner = "xor"\nruns = 20\nblock = 10\n[problem]\nn = [16, 32]\n[settings]\nwidth = [20]\n'
+#: A file that a page speaks of as the reader's own.
+GRID = (
+    'learner = "heads"\nruns = 20\nblock = 10\n[problem]\nn = [16, 32]\n[settings]\n'
+    'preset = "pair"\nwidth = [20]\n'
+)
 
 
 def lines_of(page: Path) -> list[str]:
@@ -86,12 +79,11 @@ def typed(page: Path, *, slow: bool) -> list[str]:
 def desk(tmp_path_factory):
     """A folder with the reader's files, and programs that run this tree."""
     bin = tmp_path_factory.mktemp("bin")
-    for name, call in (("paritylab", "-m paritylab"), ("xorfind", "-m xorfind"), ("python", "")):
+    for name, call in (("paritylab", "-m paritylab"), ("python", "")):
         program = bin / name
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {call} "$@"\n')
         program.chmod(0o755)
     folder = tmp_path_factory.mktemp("desk")
-    subprocess.run([sys.executable, "-c", TABLE], cwd=folder, check=True)
     (folder / "grid.toml").write_text(GRID)
     (folder / "examples").symlink_to(ROOT / "examples")
     shutil.copyfile(ROOT / "examples" / "new_claim.py", folder / "my_claims.py")
@@ -103,7 +95,7 @@ def desk(tmp_path_factory):
 def run_page(page, desk, tmp_path, *, slow):
     bin, folder = desk
     work = shutil.copytree(folder, tmp_path / "work", symlinks=True)
-    paths = [str(ROOT / "src"), str(ROOT / "xorfind" / "src"), os.environ.get("PYTHONPATH", "")]
+    paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     environment = {
         **os.environ,
         "PATH": f"{bin}:{os.environ['PATH']}",
@@ -143,5 +135,4 @@ def test_nothing_is_excepted_by_accident():
     ours = [line for line in left_out if "paritylab" in line.split() and "full" not in line]
     assert all("://" in line or "whole.db" in line or "pip" in line for line in ours)
     every = [line for page in PAGES for line in typed(page, slow=True)]
-    assert any("xorfind table" in line for line in every)
     assert sum(line.startswith(("paritylab", ".venv")) for line in every) > 30

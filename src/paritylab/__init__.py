@@ -4,15 +4,8 @@ Public names load their module on first use, so importing the package is quick a
 global state. They are listed once, in `__init__.pyi`, where type checkers read them too.
 """
 
-from importlib.util import find_spec
-
-from paritylab.lazy import names_of_stub
-
-if find_spec("xorfind") is None:
-    raise ModuleNotFoundError(
-        "paritylab needs xorfind, which lies in the same repository: pip install ./xorfind ."
-    )
+import lazy_loader
 
 __version__ = "0.4.0"
 
-__getattr__, __dir__ = names_of_stub(__name__, __file__, ("__version__",))
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

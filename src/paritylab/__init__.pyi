@@ -1,6 +1,9 @@
 """Public names of paritylab; `__init__.py` loads them from here on first use."""
 
-from paritylab.claims import (
+from ._support.precision import (
+    float64 as float64,
+)
+from .claims import (
     HG1 as HG1,
     HG2 as HG2,
     KS as KS,
@@ -18,7 +21,7 @@ from paritylab.claims import (
     repair as repair,
     within as within,
 )
-from paritylab.learning import (
+from .learning import (
     Auto as Auto,
     Descent as Descent,
     FeedForwardNet as FeedForwardNet,
@@ -41,7 +44,7 @@ from paritylab.learning import (
     register_learner as register_learner,
     streamed_step as streamed_step,
 )
-from paritylab.models import (
+from .models import (
     Circle as Circle,
     FullFormAttention as FullFormAttention,
     HeadAttention as HeadAttention,
@@ -49,10 +52,7 @@ from paritylab.models import (
     Zigzag as Zigzag,
     parity_transformer as parity_transformer,
 )
-from paritylab.precision import (
-    float64 as float64,
-)
-from paritylab.problem import (
+from .problem import (
     Corruption as Corruption,
     Junta as Junta,
     Loss as Loss,
@@ -61,17 +61,18 @@ from paritylab.problem import (
     random_parities as random_parities,
     random_tree as random_tree,
     random_trees as random_trees,
+    register_loss as register_loss,
     sample as sample,
     signs_from_bits as signs_from_bits,
 )
-from paritylab.risk import (
+from .risk import (
     enumerated_gradient as enumerated_gradient,
     enumerated_risk as enumerated_risk,
     population_gradient as population_gradient,
     population_risk as population_risk,
     sampled_risk as sampled_risk,
 )
-from paritylab.statistics import (
+from .statistics import (
     Rate as Rate,
 )
 

@@ -4,23 +4,24 @@ A field says what it may be and what it means:
 
     width: Annotated[int, Ge(1), Doc("Hidden neurons.")] = 64
 
-`options_of` reads these annotations. Learners check themselves against them when they are built;
-sweeps, the command line and the reference make their options from them. Nothing heavy is imported
-here, so that `--help` is quick.
+Bounds are those of `annotated_types` (Ge, Gt, Le, Lt, Interval), the sentence is an
+`annotated_doc.Doc`; `Choice` and `Formula` say what these have no words for. `options_of` reads
+the annotations. Learners check themselves against them when they are built; sweeps, the command
+line and the reference make their options from them. Nothing heavy is imported here.
 """
 
-import ast
-import builtins
 import math
 import numbers
 import operator
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from paritylab.checks import shortened
+from annotated_doc import Doc
+from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt
+
+from paritylab._support.checks import shortened
 
 #: How a bound is said and when a number keeps it, by its sign.
 _SIGNS = {
@@ -29,46 +30,32 @@ _SIGNS = {
     "<": ("below", operator.lt),
     "≤": ("at most", operator.le),
 }
+#: Endings of a setting that names an object of a user's file, such as mine.py:loss.
+PART_MARK = ".py:"
 
 
 class Bound(NamedTuple):
-    """A bound of a number; written Ge(1), Gt(0), Lt(1) or Le(1)."""
+    """A bound of a number, as messages say it."""
 
     sign: str
     limit: float
 
 
-Ge, Gt, Lt, Le = (partial(Bound, sign) for sign in _SIGNS)
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """One of these names; own: what else is accepted, an object or function of the user's.
 
+    names may be the table that names are registered in; those added to it later count as well.
+    """
 
-class Doc(NamedTuple):
-    """One line that says what the setting means."""
-
-    text: str
-
-
-class Choice(NamedTuple):
-    """One of these names; own: what else is accepted, an object or function of the user's."""
-
-    names: tuple[str, ...] = ()
+    names: Collection[str] = ()
     own: str = ""
 
 
-class Formula(NamedTuple):
+@dataclass(frozen=True)
+class Formula:
     """A number, a formula in n, or a function of n; the learner reads it with `temperature`."""
 
-
-#: Choices that several learners share.
-LOSS = Choice(
-    ("squared_hinge", "hinge", "mean_hinge_squared", "squared", "correlation", "log_correlation"),
-    own="a Loss or a function of y and ŷ",
-)
-OPTIMISER = Choice(
-    ("sgd", "momentum", "normalised", "adam", "adam99", "adamw", "rmsprop"),
-    own="an optax optimiser or a function of the step size that gives one",
-)
-ATTENTION = Choice(("softmax", "linear", "sigmoid", "exp", "relu"), own="a function of scores")
-LINK = Choice(("cos", "quadratic", "gentle"), own="an AbstractLink or an even function of t")
 
 #: Whole numbers beyond this fit no array.
 _LARGEST = 2**63 - 1
@@ -107,7 +94,7 @@ class Option(NamedTuple):
     def may_be(self) -> str:
         """What the setting accepts, in words.
 
-        >>> Option(int, "Rows.", (Ge(1),), optional=True).may_be
+        >>> Option(int, "Rows.", (Bound("≥", 1),), optional=True).may_be
         'a whole number ≥ 1 or none'
         """
         words = [f"`{choice}`" for choice in self.choices] + ([self.own] if self.own else [])
@@ -151,55 +138,36 @@ def options_of(made: type) -> dict[str, Option]:
 def _option(hint: Any) -> Option:
     kind, *marks = get_args(hint)
     parts = get_args(kind) or (kind,)
-    plain = [each for each in parts if each in (int, float, bool, str)] or [str]
-    bounds = tuple(mark for mark in marks if isinstance(mark, Bound))
-    found: dict[str, Any] = {"optional": type(None) in parts, "bounds": bounds}
+    scalars = [part for part in parts if part in (int, float, bool, str)] or [str]
+    entries: dict[str, Any] = {"optional": type(None) in parts, "bounds": tuple(_bounds(marks))}
     for mark in marks:
         match mark:
-            case Doc(text):
-                found["help"] = text
-            case Choice(names, own):
-                found |= {"choices": names, "own": own}
+            case Doc():
+                entries["help"] = mark.documentation
+            case Choice():
+                entries |= {"choices": tuple(mark.names), "own": mark.own}
             case Formula():
-                found["formula"], plain = True, [float]
-    return Option(plain[0], **found)
+                entries["formula"], scalars = True, [float]
+    return Option(scalars[0], **entries)
+
+
+def _bounds(marks: Iterable[object]) -> Iterator[Bound]:
+    """The bounds among the marks of a field; an interval is two of them."""
+    for mark in marks:
+        match mark:
+            case Ge(limit):
+                yield Bound("≥", limit)  # type: ignore[arg-type]  # of a number, a number
+            case Gt(limit):
+                yield Bound(">", limit)  # type: ignore[arg-type]
+            case Le(limit):
+                yield Bound("≤", limit)  # type: ignore[arg-type]
+            case Lt(limit):
+                yield Bound("<", limit)  # type: ignore[arg-type]
+            case GroupedMetadata():
+                yield from _bounds(mark)
 
 
 PROBLEM = options_of(Problem)
-
-
-def options_in_source(path: Path) -> dict[str, dict[str, Option]]:
-    """Options of every class that a source file registers as a learner, by the learner's name.
-
-    The file is parsed and not imported: a learner's module imports jax, which `--help` cannot wait
-    for. Only annotations are evaluated, with the names of this module; any other name is a type.
-    """
-    found = {}
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if not isinstance(node, ast.ClassDef):
-            continue
-        for mark in node.decorator_list:
-            if isinstance(mark, ast.Call) and getattr(mark.func, "id", "") == "register_learner":
-                name = ast.literal_eval(mark.args[0])
-                found[name] = {
-                    each.target.id: _option(_evaluated(each.annotation))
-                    for each in node.body
-                    if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
-                    if ast.unparse(each.annotation).startswith("Annotated")
-                }
-    return found
-
-
-class _Names(dict[str, object]):
-    """Names of this module and Python's own; any other name stands for a type elsewhere."""
-
-    def __missing__(self, name: str) -> object:
-        return getattr(builtins, name, list)
-
-
-def _evaluated(annotation: ast.expr) -> Any:
-    code = compile(ast.Expression(annotation), "<annotation>", "eval")
-    return eval(code, {}, _Names(globals()))
 
 
 def check_settings(learner: str, values: Mapping[str, object], table: Mapping[str, Option]) -> None:

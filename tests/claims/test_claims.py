@@ -1,13 +1,12 @@
-"""Every claim at quick effort comes out as recorded, every planted case turns its verdict; titles,
-findings and values are in form."""
+"""Every claim at quick effort comes out as recorded, every planted case turns its verdict."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from paritylab.claims import Effort, Status, Trial, check, registry
-from paritylab.claims.engine.rule import MOST_WORDS, decide
+from paritylab.claims import Effort, Trial, check, registry
+from paritylab.claims.engine.rule import decide
 from paritylab.claims.engine.running import run_counterexample
 
 pytestmark = pytest.mark.usefixtures("compiled_as_for_users")
@@ -51,18 +50,6 @@ def test_nearly_every_claim_has_a_planted_case_and_few_have_a_rule_of_their_own(
     own = {id for id, claim in CLAIMS.items() if claim.judge is not decide}
     assert len(own) <= 8, own
     assert all(CLAIMS[id].judge.__doc__ for id in own), "a rule of its own says why"
-
-
-def test_titles_and_statements_are_sentences_for_people():
-    for id, claim in CLAIMS.items():
-        assert 3 < len(claim.title.split()) <= 25, (id, claim.title)
-        assert claim.statement.endswith((".", "…")), id
-
-
-def test_recorded_findings_are_short():
-    long = {row["id"]: row["finding"] for row in ROWS if len(row["finding"].split()) >= MOST_WORDS}
-    assert long == {}
-    assert {row["status"] for row in ROWS} <= {status.value for status in Status} - {"failed"}
 
 
 def test_values_of_zero_or_one_are_counts_with_a_label_that_says_of_what():

@@ -7,20 +7,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from paritylab.claims import (
-    Estimate,
     Status,
     at_least,
     at_most,
     control,
     decide,
-    difference,
     finding,
     note,
     repair,
     within,
 )
 from paritylab.claims.engine.rule import Role, wants_runs
-from paritylab.statistics import Mean, PowerLaw, Rate
+from paritylab.statistics import Estimate, Mean, PowerLaw, Rate, difference
 
 # Drawing is quick; a busy machine makes it look slow.
 settings.register_profile("patient", suppress_health_check=[HealthCheck.too_slow], deadline=None)

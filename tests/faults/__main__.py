@@ -29,7 +29,6 @@ def parts(share: float, folder: Path) -> Iterator[Tally]:
             if workers:
                 yield kills.workers(engine, n(workers), folder)
         yield disk.full(n(20), folder)
-    yield fuzz.command_lines(n(1000), folder)
     yield fuzz.files(n(1000), folder)
 
 

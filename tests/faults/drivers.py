@@ -16,9 +16,11 @@ from unittest import mock
 
 from tests.faults import work
 
-from paritylab.sweep import engines, runner
+from paritylab.cli.sweep import quiet_dask
+from paritylab.execution import engines
+from paritylab.execution.store import Store
+from paritylab.sweep import runner
 from paritylab.sweep.grid import Grid, Spec
-from paritylab.sweep.store import Store
 
 FAILED = 4
 
@@ -118,6 +120,7 @@ def drive(plan: Plan) -> int:
         "processes": lambda: engines.processes(2),
         "dask": lambda: engines.cluster("local", 2),
     }[plan.engine]()
+    quiet_dask()  # as the command does in its process
     try:
         with Store(plan.store) as store:
             runner.run_sweep(plan.specs(), store, engine=engine, on_block=note)

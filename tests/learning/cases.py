@@ -26,7 +26,7 @@ from paritylab.learning import (
     TeacherStep,
     Transformer,
 )
-from paritylab.learning.rivals import (
+from paritylab.learning.classical_solvers import (
     Auto,
     Correlation,
     Elimination,

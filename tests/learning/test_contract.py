@@ -3,16 +3,18 @@ trained, files that come back, and one line for what makes no sense."""
 
 import json
 import math
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from tests.learning.cases import CASES
 
-import paritylab.learning
+from paritylab._support.user_functions import is_fixed
+from paritylab.cli.catalogue import FILE, as_text, catalogue, described_learners
 from paritylab.learning import (
     LEARNERS,
     FullBatch,
@@ -25,8 +27,7 @@ from paritylab.learning import (
     learn,
 )
 from paritylab.learning.contract import learner_name
-from paritylab.options import options_in_source, options_of
-from paritylab.precision import is_fixed
+from paritylab.options import options_of
 from paritylab.problem import Parity, ParityTree, random_parities
 from paritylab.risk import enumerated_risk
 
@@ -125,16 +126,17 @@ def test_every_learner_has_a_row_and_its_options():
         assert {field.name for field in fields(learner)} == set(options_of(learner))
 
 
-def test_options_read_from_the_source_are_those_of_the_class():
-    """`--help` parses learners without importing them."""
-    folder = Path(paritylab.learning.__file__).parent
-    found = {}
-    for source in folder.rglob("*.py"):
-        found |= options_in_source(source)
-    own = {"heads", "teacher", "levels", "full-batch", "layers", "transformer"}
-    assert own <= set(found)
-    for name in own:
-        assert found[name] == options_of(LEARNERS[name])
+def test_the_catalogue_that_help_is_made_from_is_current():
+    """`paritylab train --help` reads a file and loads no learner; `make catalogue` writes it."""
+    entries = described_learners()
+    assert FILE.read_text("utf-8") == as_text(entries)
+    assert {name: _plain(entry) for name, entry in catalogue().items()} == {
+        name: _plain(entry) for name, entry in entries.items()
+    }
+
+
+def _plain(entry):
+    return {**entry._asdict(), "presets": list(entry.presets), "problem": list(entry.problem)}
 
 
 def test_runs_show_themselves(trained):
@@ -202,6 +204,58 @@ def wrong_values(option):
         yield None, "is needed"
 
 
+#: What links two settings of one learner, which no annotation of a field says.
+LINKED = (
+    "width must be a multiple of heads|gap is for the chain line|need unit=True|unit heads train"
+    "|gain is the step size"
+)
+
+
+def settings_of(option):
+    """Values that an option's annotation allows, `None` where it may be left out."""
+    limits = dict(option.bounds)
+    if option.choices:
+        values = st.sampled_from(option.choices)
+    elif option.own:
+        values = st.nothing()
+    elif option.formula:
+        values = st.sampled_from(["2/n", "n/4 -> 1/n", 0.5, lambda n: 2 / n])
+    elif option.type is bool:
+        values = st.booleans()
+    elif option.type is int:
+        least, most = limits.get("≥", -(2**40)), limits.get("≤", 2**40)
+        values = st.integers(max(least, limits.get(">", least - 1) + 1), most)
+    else:
+        values = st.floats(
+            limits.get("≥", limits.get(">")),
+            limits.get("≤", limits.get("<")),
+            exclude_min=">" in limits,
+            exclude_max="<" in limits,
+            allow_nan=False,
+            allow_infinity=False,
+        )
+    return st.none() | values if option.optional else values
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(data=st.data())
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_settings_drawn_from_the_annotations_make_a_learner(name, data):
+    learner = LEARNERS[name]
+    needed = {"model": lambda key: None} if name == "descent" else {}
+    table = {key: each for key, each in options_of(learner).items() if key not in needed}
+    drawable = {
+        key: strategy for key, each in table.items() if not (strategy := settings_of(each)).is_empty
+    }
+    drawn = data.draw(st.fixed_dictionaries({}, optional=drawable))
+    try:
+        built = learner(**needed, **drawn)
+    except ValueError as error:
+        assume(not re.search(LINKED, str(error)))
+        raise
+    assert {key: getattr(built, key) for key in drawn} == drawn
+
+
 @pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_every_setting_refuses_what_its_annotation_excludes(name):
     learner = LEARNERS[name]
@@ -250,10 +304,10 @@ def test_files_that_hold_no_runs_are_named(tmp_path, content):
         Runs.load(tmp_path / "none.npz")
 
 
-def test_files_of_another_format_say_what_to_do(tmp_path):
+def test_files_of_another_format_are_refused(tmp_path):
     header = {"format": 3, "facts": {}, "tree": {"dict": {}}}
     np.savez(tmp_path / "old.npz", header=np.array(json.dumps(header)))
-    with pytest.raises(ValueError, match=r"old\.npz .* format 3, .* open it .* \(0\.3\.0"):
+    with pytest.raises(ValueError, match=r"old\.npz does not hold saved runs: its format is 3"):
         Runs.load(tmp_path / "old.npz")
 
 

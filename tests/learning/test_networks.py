@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import (
     FeedForwardNet,
     Fresh,
@@ -16,7 +17,6 @@ from paritylab.learning import (
     Population,
     RecurrentNet,
     Sample,
-    SignDescent,
     learn,
     objective,
     training,
@@ -34,11 +34,9 @@ from paritylab.learning.runs import run_keys
 from paritylab.models import FrozenHeads, parity_network
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.recurrent import Recurrent, reader_inputs
-from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, random_parities
 from paritylab.risk.objective import target_of
 from paritylab.risk.rows import draw_rows
-from paritylab.theory.neighbours import sign_path
 
 X64_MODES = [False]  # descent has float64 of its own
 PAIR = Parity(5, (0, 3))
@@ -191,15 +189,3 @@ def test_frozen_nets_keep_their_hidden_layer():
     assert set(still.numbers) == {"output", "offset"}
     np.testing.assert_allclose(still.model(1).hidden, moving.trace["hidden"][1, 0])
     assert not np.allclose(moving.numbers["hidden"][1], still.model(1).hidden)
-
-
-def test_sign_descent_on_the_population_follows_the_closed_form():
-    learner, targets = SignDescent(steps=15), random_parities(12, 3, 3, sign=-1)
-    runs = learn(learner, Population(targets))
-    path = sign_path(3, 0.1, 1.0, 0.1, 15)
-    for weights, target in zip(runs.numbers["hidden"], targets, strict=True):
-        hidden = np.abs(weights[:, list(target.subset)])
-        off = np.delete(np.abs(weights), target.subset, axis=1)
-        np.testing.assert_allclose(off, path.off[-1], atol=1e-6)
-        near = np.minimum(np.abs(hidden - path.kept[-1]), np.abs(hidden - abs(path.lost[-1])))
-        assert near.max() < 1e-6

@@ -26,7 +26,7 @@ from paritylab.learning import (
     Transformer,
     learn,
 )
-from paritylab.learning.rivals import Elimination
+from paritylab.learning.classical_solvers import Elimination
 from paritylab.models import HeadAttention, parity_network, parity_transformer
 from paritylab.problem import Junta, Parity, random_parities, random_trees
 

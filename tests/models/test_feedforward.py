@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.models import (
     FeedForward,
     FrozenHeads,
@@ -13,7 +14,6 @@ from paritylab.models import (
     parity_network,
     parity_transformer,
 )
-from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits
 
 

@@ -27,7 +27,7 @@ def test_hard_heads_look_at_one_position_each(inputs):
 def test_trained_heads_harden(learner):
     """Hard attention of heads that rank the hidden bits on top is right on every input; of a pair
     that starts at zero both heads are equal and look at one of its bits."""
-    pair = learner.of == "pair"
+    pair = learner.targets == ("pair",)
     data = Population(random_parities(8, 2, 4, sign=-1 if pair else 1))
     runs = learn(learner, data)
     for run in np.flatnonzero(runs.recovered):

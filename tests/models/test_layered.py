@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.models import ChainModel, LayeredChain
 from paritylab.models.chain import visible_tokens
-from paritylab.precision import float64
 
 X64_MODES = [False]
 SCORES = np.random.default_rng(0).normal(size=(15, 7)) * 3

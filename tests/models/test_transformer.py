@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.models import CountingTransformer, Decoder
 from paritylab.models.constructions import answers_by_count
 from paritylab.models.transformer import (
@@ -15,7 +16,6 @@ from paritylab.models.transformer import (
     RotaryPlaces,
     as_places,
 )
-from paritylab.precision import float64
 
 
 def plain_logits(model: Decoder, sequence: np.ndarray) -> np.ndarray:

@@ -1,7 +1,9 @@
 """What is no certificate is refused in one line; the command says how it went."""
 
 import json
+import os
 import re
+import signal
 
 import pytest
 
@@ -9,7 +11,8 @@ pytest.importorskip("flint")
 
 from paritylab.claims import registry
 from paritylab.cli.app import main
-from paritylab.proofs import checker, load_certificate, provable, reading, verified, verify
+from paritylab.proofs import checker, load_certificate, provable, reading, records, verified, verify
+from paritylab.proofs.kernel import Proof, WorkerDiedError
 
 GOOD = {
     "claim": "hg1-marginals",
@@ -85,7 +88,7 @@ def test_the_command_ends_with_2_if_something_is_no_certificate(capsys, tmp_path
 
 def test_verified_is_found_once(monkeypatch):
     assert verified("hg1-marginals")
-    monkeypatch.setattr(checker, "verify", lambda id: pytest.fail("run again"))
+    monkeypatch.setattr(records, "verify", lambda id: pytest.fail("run again"))
     assert verified("hg1-marginals")
     assert not verified("hg1-nothing")
 
@@ -99,26 +102,28 @@ def test_a_certificate_of_another_claim_is_refused():
 def test_claims_name_certificates_that_exist():
     claims = [claim for claim in registry().values() if claim.certificates]
     assert all(claim.id == claim.certificate for claim in claims)
-    assert sorted(id for claim in claims for id in claim.certificates) == sorted(provable())
+    # ks-thm1 proves that a fixed answer beats the printed rate, which is another statement than
+    # the one that the claim of this name measures.
+    decisive = sorted({*provable()} - {"ks-thm1"})
+    assert sorted(id for claim in claims for id in claim.certificates) == decisive
 
 
-def test_a_record_counts_only_with_the_same_files_and_python_flint(monkeypatch, tmp_path):
-    id = next(id for id in provable() if checker.expected_seconds(id) > checker.LIVE_SECONDS)
-    monkeypatch.setattr(checker, "RECORD", tmp_path / "verified.json")
-    assert not verified(id)
-    assert "never recorded" in checker.provenance(id)
-    checker.record(checker.Result(id, "", True, seconds=400.0))
-    assert verified(id)
-    assert f"python-flint {checker.flint_version()} in 400 s" in checker.provenance(id)
-    files_of, other = checker.files_of, tmp_path / "kernel.py"
-    other.write_text("changed")
-    for name, instead in (
-        ("flint_version", lambda: "0.0.1"),
-        ("files_of", lambda id: [*files_of(id)[:-1], other]),
-    ):
-        with monkeypatch.context() as changed:
-            changed.setattr(checker, name, instead)
-            assert not verified(id)
-            assert "not with these files and python-flint" in checker.provenance(id)
-    checker.record(checker.Result(id, "", False))
-    assert "never recorded" in checker.provenance(id)
+def end_process(proof, number):
+    """A task during which its process is killed, as by the kernel when memory runs out."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
+def test_a_killed_worker_ends_the_command_with_one_line(capsys, monkeypatch):
+    statement = checker.statement("hg1-marginals")
+
+    def prove(proof, setting, witness):
+        proof.spread(end_process, [(1,), (2,)], 0)
+
+    monkeypatch.setattr(statement, "prove", prove)
+    with pytest.raises(WorkerDiedError):
+        Proof(jobs=2).spread(end_process, [(1,), (2,)], 0)
+    code, printed = run(capsys, "hg1-marginals", "--jobs", "2")
+    assert code == 4
+    (line,) = [line for line in printed.err.splitlines() if not line.startswith("at work")]
+    assert "a worker process of a proof died" in line

@@ -12,20 +12,32 @@ pytest.importorskip("flint")
 from paritylab.cli.app import main
 from paritylab.proofs import checker, rocq
 
-ROOT = Path(__file__).parents[2]
-WRITTEN = ROOT / "docs" / "rocq"
+#: What `Print Assumptions all` listed when the files were compiled last.
+AXIOMS = (Path(__file__).parent / "axioms.txt").read_text().split()
 
 
-def test_the_committed_files_are_those_written_from_the_certificates():
-    made = rocq.sources()
-    assert {path.name for path in WRITTEN.glob("*.v")} == set(made)
-    for name, text in made.items():
-        assert (WRITTEN / name).read_text() == text, f"paritylab prove --coq docs/rocq: {name}"
+def without_comments(text: str) -> str:
+    return re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)
+
+
+def test_every_template_makes_a_file_that_ends_with_its_theorem():
+    files = rocq.sources()
+    names = {"".join(part.capitalize() for part in id.split("-")) for id in rocq.DERIVED}
+    templates = {path.stem for path in (rocq.HERE / "templates").glob("*.v")}
+    assert set(files) == {f"{name}.v" for name in (*names, "Model", "All")}
+    assert templates - {"imports", "choose"} == names
+    for name in names:
+        code = without_comments(files[f"{name}.v"])
+        assert "$" not in code, name
+        assert code.count("Qed.") == code.count("Proof."), name
+        assert re.findall(r"\b(?:Theorem|Lemma|Corollary) (\w+)", code)[-1] == "shown", name
+        assert f"From Paritylab Require {name}." in files["All.v"]
+        assert f"{name}.shown" in files["All.v"]
 
 
 def test_nothing_is_admitted_assumed_or_left_to_floats():
     for name, text in rocq.sources().items():
-        code = re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)
+        code = without_comments(text)
         for word in ("Admitted", "admit", "Axiom", "Parameter", "Hypothesis", "give_up", "native"):
             assert not re.search(rf"\b{word}\b", code), (name, word)
         for call in re.findall(r"\binterval\b[^.;]*", code):
@@ -50,11 +62,10 @@ def axioms(printed: str) -> set[str]:
 
 
 def test_the_axioms_are_those_of_reals_and_machine_integers():
-    kept = (WRITTEN / "axioms.txt").read_text().split()
     allowed = ("ClassicalDedekindReals.", "FunctionalExtensionality.", "Classical_Prop.classic")
     integers = ("Uint63.", "PrimInt63.")
-    assert kept
-    assert all(name.startswith((*allowed, *integers)) for name in kept)
+    assert AXIOMS
+    assert all(name.startswith((*allowed, *integers)) for name in AXIOMS)
 
 
 @pytest.mark.slow
@@ -70,7 +81,7 @@ def test_rocq_proves_every_file_from_the_listed_axioms(tmp_path):
             check=False,
         )
         assert done.returncode == 0, done.stderr
-    assert axioms(done.stdout) == set((WRITTEN / "axioms.txt").read_text().split())
+    assert axioms(done.stdout) == set(AXIOMS)
     ours = [word for name in names for word in ("-norec", f"Paritylab.{name}")]
     again = ["coqchk", "-silent", "-Q", ".", "Paritylab", *ours]
     assert subprocess.run(again, cwd=tmp_path, check=False).returncode == 0
@@ -80,5 +91,6 @@ def test_the_command_writes_the_files(capsys, tmp_path):
     with pytest.raises(SystemExit) as ended:
         main(["prove", "--coq", str(tmp_path / "made")])
     assert ended.value.code == 0
-    assert (tmp_path / "made" / "All.v").is_file()
+    written = {path.name: path.read_text() for path in (tmp_path / "made").iterdir()}
+    assert written == rocq.sources()
     assert "apt-get install coq libcoq-interval" in capsys.readouterr().out

@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-from paritylab.claims import Line, Lines
-from paritylab.claims.engine.figures import Bars, Heatmap, SideBySide
 from paritylab.claims.engine.verdict import ROW, SCHEMA
+from paritylab.figures import Bars, Heatmap, Line, Lines, SideBySide
 
 KEPT = Path(__file__).parents[2] / "docs" / "rows.json"
 HOSTILE = (

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from paritylab import Heads, Parity, ParityTree, Population, Sample, learn
+from paritylab._support.precision import float64
 from paritylab.learning.chain.levels import Levels, level_step
 from paritylab.learning.chain.teacher import TeacherStep, usual_step
 from paritylab.learning.heads.temperature import temperature
@@ -25,7 +26,6 @@ from paritylab.models import (
     as_readout,
     attend,
 )
-from paritylab.precision import float64
 from paritylab.problem.sampling import draw_signs
 from paritylab.proofs.checker import CERTIFICATES
 from paritylab.report.live.page import FOLDER

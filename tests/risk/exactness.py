@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab._support.precision import AnyArray
 from paritylab.models import PiecewiseLinear, Zigzag
-from paritylab.precision import AnyArray
 from paritylab.problem import Parity
 from paritylab.risk import population_risk
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.risk.exactness import SHAPES, Hard, K
 
+from paritylab._support.precision import float64
 from paritylab.models import HeadAttention, WeightedReadout, Zigzag
-from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk import enumerated_gradient, population_gradient, population_risk, sampled_risk
@@ -47,7 +47,7 @@ def drawn(number):
 @pytest.mark.parametrize("number", MANY)
 def test_the_series_is_right_within_its_error_or_refuses(number):
     attention, problem, readout, loss = drawn(number)
-    options = {"readout": readout, "loss": loss, "route": "series"}
+    options = {"readout": readout, "loss": loss, "route": "black box"}
     try:
         found = population_gradient(attention, problem, **options)
     except ValueError as refusal:
@@ -70,7 +70,7 @@ def test_the_objective_of_loops_is_the_front_door_within_its_error_or_refused(nu
     if loss == "log_correlation":
         loss = "correlation"  # its error is that of the mean
     try:
-        risk = weight_risk(readout, loss, problem.n, K, route=("auto", "series")[number % 2])
+        risk = weight_risk(readout, loss, problem.n, K, route=("auto", "black box")[number % 2])
     except ValueError as refusal:
         assert "train on rows" in str(refusal)  # noqa: PT017
         return
@@ -130,7 +130,7 @@ def test_the_series_of_pieces_is_exact_only_down_to_rounding():
 def test_compiled_loops_take_a_readout_of_ones_own():
     problem = Parity(16, (2, 9))
     risk = weight_risk(lambda s: 1 - s + s**3 / 9, "squared", 16, 2)
-    assert risk.route == "series"
+    assert risk.route == "black box"
     assert weight_risk(Zigzag(2), "squared", 16, 2) is weight_risk(Zigzag(2), "squared", 16, 2)
     weights = np.random.default_rng(0).dirichlet(np.ones(16)) * 2
     with float64():
@@ -145,6 +145,6 @@ def test_a_correlation_of_zero_has_a_logarithm_without_digits():
     attention = np.array([[0.5, 0.5, 0, 0, 0, 0, 0, 0]])  # blind to the second bit of B
     problem = Parity(8, (0, 5))
     options = {"readout": lambda s: jnp.cos(2 * s), "loss": "log_correlation"}
-    for route in ("auto", "series"):
+    for route in ("auto", "black box"):
         found = population_gradient(attention, problem, route=route, **options)
         assert np.isinf(found.risk.error)

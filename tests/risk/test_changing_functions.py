@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from paritylab import Descent, Heads, Population, Sample, TeacherStep, learn
+from paritylab._support.precision import float64
+from paritylab._support.user_functions import is_fixed, one_call
 from paritylab.models import ChainModel, HeadAttention, WeightedReadout
 from paritylab.models.readouts import Corners
-from paritylab.precision import float64, is_fixed, one_call
 from paritylab.problem import Parity, random_tree
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk import (
@@ -112,8 +113,8 @@ def truth(a, weights=WEIGHTS):
 MEANS = {
     "enumeration": lambda link: enumerated_risk(WeightedReadout(WEIGHTS, link), PROBLEM).value,
     "risks": lambda link: population_risks(WEIGHTS[None], PROBLEM, readout=link).values[0],
-    "series": lambda link: (
-        population_risk(ATTENTION, PROBLEM, readout=link, route="series", tolerance=1e-9).value
+    "black box": lambda link: (
+        population_risk(ATTENTION, PROBLEM, readout=link, route="black box", tolerance=1e-9).value
     ),
 }
 

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.models import Cosine, PiecewiseLinear, WeightedReadout
-from paritylab.precision import float64
 from paritylab.problem import LOSSES, Junta, random_junta
 from paritylab.risk import (
     enumerated_gradient,
@@ -15,7 +15,7 @@ from paritylab.risk import (
     population_risk,
 )
 from paritylab.risk.objective import labels_of, target_of, weight_risk
-from paritylab.risk.routes.statistic import QUADRATIC
+from paritylab.risk.routes.statistic import QUADRATIC, statistic_of
 
 X64_MODES = [False]
 
@@ -70,12 +70,14 @@ def test_the_front_door_is_enumeration_on_random_juntas(seed):
     assert np.abs(difference).max() <= 1e-9 * (1 + np.abs(exact.gradient).max())
 
 
-@pytest.mark.parametrize("curve", ["corners", "smooth"])
-def test_the_series_is_within_its_own_error(curve):
+@pytest.mark.parametrize(
+    ("curve", "route"), [("corners", "Fourier series"), ("smooth", "black box")]
+)
+def test_the_series_is_within_its_own_error(curve, route):
     junta, weights, _, _ = case(0, 11, 3)
     readout = CURVES[curve](3)
     exact = enumerated_gradient(WeightedReadout(weights, readout), junta)
-    found = population_gradient(weights[None] / 3, junta, readout=readout, route="series")
+    found = population_gradient(weights[None] / 3, junta, readout=readout, route=route)
     assert found.risk.kind == "numerical"
     assert abs(found.risk.value - exact.risk.value) <= found.risk.error + exact.risk.error
     difference = np.asarray(found.gradient)[0] / 3 - exact.gradient
@@ -116,16 +118,21 @@ def test_loops_differentiate_the_same_risk(readout, route, real):
     assert np.abs(difference).max() < 1e-9
 
 
-@pytest.mark.parametrize("readout", ["corners", "smooth"])
-def test_loops_of_the_series_stay_close(readout):
+@pytest.mark.parametrize(
+    ("readout", "route"), [("corners", "Fourier series"), ("smooth", "black box")]
+)
+def test_loops_of_the_series_stay_close(readout, route):
     junta, weights, _, _ = case(1, 10, 3)
     curve = CURVES[readout](3)
     exact = enumerated_risk(WeightedReadout(weights, curve), junta, "squared")
     with float64():
         labels = labels_of(junta, LOSSES["squared"])
-        risk = weight_risk(curve, "squared", 10, 3, route="series", labels=labels)
+        risk = weight_risk(curve, "squared", 10, 3, route=route, labels=labels)
         value = float(jax.jit(risk)(jnp.asarray(weights), target_of(junta)))
-    assert abs(value - exact.value) <= risk.error + exact.error
+    # Loops of declared pieces know no error; away from ties the gap is a small part of the scale.
+    scale = statistic_of(curve, LOSSES["squared"], 3, labels).scale
+    error = 3e-4 * scale if risk.error is None else risk.error
+    assert abs(value - exact.value) <= error + exact.error
 
 
 def test_real_tables_need_a_loss_quadratic_in_y_and_others_a_readout():

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.models import HeadAttention, WeightedReadout, Zigzag, as_readout
-from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits, random_junta, random_parity
 from paritylab.problem.losses import LOSSES
 from paritylab.risk import (
@@ -80,7 +80,7 @@ def across(gradient):
 
 
 @pytest.mark.parametrize(
-    ("readout", "route"), [("zigzag", "auto"), ("zigzag", "series"), ("cos", "auto")]
+    ("readout", "route"), [("zigzag", "auto"), ("zigzag", "Fourier series"), ("cos", "auto")]
 )
 @pytest.mark.parametrize(
     ("count", "largest_n"), [(7, 9), pytest.param(300, 16, marks=pytest.mark.slow)]
@@ -100,7 +100,7 @@ def test_values_and_slopes_agree_with_enumeration(readout, route, count, largest
         assert gap <= risk.error + exact.risk.error, (problem, loss)
         # A series of slopes converges more slowly, and where the correlation itself is tiny,
         # enumeration is the one that loses digits.
-        if route == "series" or exact.risk.error > 1e-6:
+        if route == "Fourier series" or exact.risk.error > 1e-6:
             continue
         assert gap <= 1e-6
         if readout == "zigzag" and has_kink_at_an_atom(weights, problem):
@@ -112,7 +112,7 @@ def test_values_and_slopes_agree_with_enumeration(readout, route, count, largest
         # Where cos rounds to 1, autodiff halves the slope of a hinge: π sin(πs), at most 1e-7.
         assert gap <= 1e-5 * np.max(np.abs(wanted)) + 1e-7
         compared += 1
-    assert route == "series" or compared >= count / 3
+    assert route == "Fourier series" or compared >= count / 3
 
 
 @pytest.mark.grid(2)
@@ -144,7 +144,7 @@ def test_half_sums_and_series_agree_where_both_apply():
     attention = make_attention("flat", 3, 28, generator)
     problem = random_parity(1, 28, 3, bias=generator.uniform(0.3, 0.7, 28))
     exact = population_gradient(attention, problem, route="half-sums")
-    series = population_gradient(attention, problem, route="series")
+    series = population_gradient(attention, problem, route="Fourier series")
     assert abs(exact.risk.value - series.risk.value) <= series.risk.error
     # Slopes jump at kinks, so their series converges one order slower than the value.
     assert np.allclose(across(series.gradient), across(exact.gradient), atol=1e-3)
@@ -217,7 +217,7 @@ def test_bad_attention_is_refused(attention, message):
 
 def test_other_bad_requests_say_what_is_possible():
     attention = np.full((2, 50), 1 / 50)
-    with pytest.raises(ValueError, match="possible: lattice, series"):
+    with pytest.raises(ValueError, match="possible: lattice, Fourier series"):
         population_risk(attention, Parity(50, (0, 1)), route="half-sums")
     with pytest.raises(ValueError, match="tolerance"):
         population_risk(attention, Parity(50, (0, 1)), tolerance=0.0)

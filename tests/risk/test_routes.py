@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.models import (
     FeedForward,
     FullFormAttention,
@@ -14,7 +15,6 @@ from paritylab.models import (
     WeightedReadout,
     Zigzag,
 )
-from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits
 from paritylab.problem.losses import LOSSES, as_loss
 from paritylab.risk import (

@@ -9,10 +9,9 @@ import pytest
 from matplotlib.contour import ContourSet
 from tests.cli.running import run
 
-from paritylab.charts import draw
+from paritylab.figures import draw, svg
 from paritylab.problem import Junta
 from paritylab.report import write_report
-from paritylab.report.figures import svg
 from paritylab.report.phases import phase_figure, stored_phases, usual_layout
 from paritylab.statistics import Rate
 from paritylab.sweep import Spec
@@ -112,7 +111,7 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
     code, out, err = run(capsys, "sweep", "run", "grid.toml", "--file", str(COIN), *shared)
     assert code == 0
     assert "10 blocks computed" in err
-    code, out, _ = run(capsys, "sweep", "plot", "grid.toml", "--out", "p.svg", *shared)
+    code, out, _ = run(capsys, "sweep", "plot", "grid.toml", "--figure", "p.svg", *shared)
     assert code == 0
     assert "5 cells of 4 runs each" in out
     assert "k=2 positions among n=1" in out
@@ -215,7 +214,8 @@ def test_what_no_machine_here_can_do_is_refused_before_it_starts(
 
 
 def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch):
-    from paritylab.sweep import open_store, run_sweep
+    from paritylab.execution import Store
+    from paritylab.sweep import run_sweep
     from paritylab.sweep.named import NamedSweep
 
     problem = {"n": [2, 3], "k": [1, 2]}
@@ -227,7 +227,7 @@ def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch
     monkeypatch.setattr("paritylab.report.phases.NAMED", ["coins"])
     monkeypatch.setattr("paritylab.report.phases.named_sweep", lambda name: coins)
     assert stored_phases(Path("s.db")) == []
-    with open_store("s.db") as store:
+    with Store("s.db") as store:
         run_sweep(coins.grids("default")[0].specs(), store)
         run_sweep(list(coins.grids("full")[0].specs())[:12], store)
     (phase,) = stored_phases(Path("s.db"))

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from tests.cli.running import run
 
-from paritylab.sweep import Grid, Spec, Store, StoreError, grid_from_toml, rates, run_sweep
+from paritylab.execution import Store, StoreError
+from paritylab.execution.engines import processes
+from paritylab.sweep import Grid, Spec, grid_from_toml, rates, run_sweep
 from paritylab.sweep.blocks import plain_rows, run_spec
-from paritylab.sweep.engines import processes
 from paritylab.sweep.runner import BlockError, Task, block_key, fingerprint, made_rows
 
 COIN = Path(__file__).parent / "coin.py"
@@ -166,14 +167,14 @@ def test_rows_hold_what_happened_and_nothing_that_json_refuses():
     assert (row["success"], row["result"], row["risk"]) == (False, "diverged", None)
 
 
-@pytest.mark.parametrize("change", ["versions", "device", "precision", "code_fingerprint"])
-def test_rates_never_mix_code_versions_devices_or_precision(change, tmp_path, monkeypatch):
+@pytest.mark.parametrize("change", ["versions", "device", "flags", "code_fingerprint"])
+def test_rates_never_mix_code_versions_devices_or_flags(change, tmp_path, monkeypatch):
     """After an upgrade 49 of 100 once became 98 of 200."""
     spec = Spec.make("coin", {"n": 1, "k": 1}, {}, block=20)
     before = block_key(spec)
     with Store(tmp_path / "s.db") as store:
         run_sweep([spec], store)
-        monkeypatch.setattr(f"paritylab.sweep.provenance.{change}", lambda: {"other": "1"})
+        monkeypatch.setattr(f"paritylab.execution.provenance.{change}", lambda: {"other": "1"})
         assert block_key(spec) != before
         assert run_sweep([spec], store) == 1
         (found,) = rates(store)
@@ -188,7 +189,7 @@ def test_sweep_commands(elsewhere, capsys):
         "settings = {rate = 0.5}\n"
     )
     assert "0 stored" in run(capsys, "sweep", "run", "grid.toml", "--dry-run")[1]
-    assert not (elsewhere / ".paritylab").exists()
+    assert {path.name for path in elsewhere.iterdir()} == {"grid.toml", "coins.toml"}
     code, out, err = run(capsys, "sweep", "run", "grid.toml")
     assert code == 0
     assert "heads k=2 n=8 preset=code steps=5" in out

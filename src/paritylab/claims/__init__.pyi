@@ -1,39 +1,29 @@
 """Names of paritylab.claims; `__init__.py` loads them from here on first use."""
 
-from paritylab.claims.engine.figures import (
-    Bars as Bars,
-    Heatmap as Heatmap,
-    Line as Line,
-    Lines as Lines,
-    Mark as Mark,
-    SideBySide as SideBySide,
-)
-from paritylab.claims.engine.registry import (
+from .engine.registry import (
     Claim as Claim,
     claim as claim,
     claims_from_file as claims_from_file,
     registry as registry,
 )
-from paritylab.claims.engine.rule import (
+from .engine.rule import (
     Comparison as Comparison,
     Decision as Decision,
-    Estimate as Estimate,
     at_least as at_least,
     at_most as at_most,
     control as control,
     decide as decide,
-    difference as difference,
     finding as finding,
     instead as instead,
     note as note,
     repair as repair,
     within as within,
 )
-from paritylab.claims.engine.running import (
+from .engine.running import (
     Trial as Trial,
     check as check,
 )
-from paritylab.claims.engine.verdict import (
+from .engine.verdict import (
     DM as DM,
     HG1 as HG1,
     HG2 as HG2,

@@ -12,14 +12,12 @@ from typing import NoReturn
 import typer
 
 from paritylab import __version__
-from paritylab.cli import check, claims, console, info, live, prove, sweep, train
-from paritylab.untrusted import printable
+from paritylab._support.safe_io import printable
+from paritylab.cli import check, claims, console, info, live, prove, spelling, sweep, train
 
-#: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 3 nothing
-#: found, 4 an internal error or a failed claim, 130 interrupted with finished work saved.
+#: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 4 an internal
+#: error or a failed claim, 130 interrupted with finished work saved.
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 4, 130
-#: Words of earlier versions, each with the command that took its place.
-MOVED = {"discover": "xorfind table", "xor": "xorfind bits", "apply": "xorfind apply"}
 #: Letters of a word from which on a message shows its beginning only; paths are shorter.
 LONGEST_WORD = 180
 
@@ -52,21 +50,12 @@ def _options(
     """A laboratory that runs the theory of how attention learns parity."""
 
 
-def _refuse(context: typer.Context) -> None:
-    """A word that this command line no longer has, whatever follows it."""
-    word = str(context.info_name)
-    raise ValueError(f"`paritylab {word}` is now `{MOVED[word]}`, with the same options")
-
-
 for module in (claims, check, prove, live, sweep, train, info):
     module.add_to(app)
-for word in MOVED:
-    anything = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    app.command(word, hidden=True, context_settings=anything)(_refuse)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit with a code of the contract: 0, 1, 2, 3, 4 or 130."""
+    """Run the command line and exit with a code of the contract: 0, 1, 2, 4 or 130."""
     if "_PARITYLAB_COMPLETE" in os.environ:
         typer.completion.completion_init()  # type: ignore[attr-defined]
     is_process = arguments is None
@@ -74,8 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
     console.quiet = _take_flag(arguments, "--quiet")
     debug = _take_flag(arguments, "--debug")
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a question mark for a letter it cannot hold
+        spelling.use_for(stream)
     try:
         code = app(args=arguments, prog_name="paritylab", standalone_mode=False)
         sys.stdout.flush()

@@ -2,29 +2,30 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paritylab._support.output_files import check_folder
 from paritylab.cli import console
 from paritylab.cli.claims import chosen_ids, show_statement, show_verdict
 from paritylab.cli.compiled import keep_compiled
 from paritylab.cli.options import (
-    DEFAULT_STORE,
     FAILED,
     EffortName,
     JsonFile,
     PaperTag,
     StoreFile,
     check_outputs,
+    store_path,
 )
-from paritylab.files import check_folder
 
 if TYPE_CHECKING:
     from paritylab.claims import Claim, Verdict
+    from paritylab.report.phases import PhaseDiagram
 
 Row = dict[str, Any]
 #: So few claims are shown in full: statement, table of comparisons, what is true instead.
@@ -54,7 +55,7 @@ def run_check(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Claims run side by side; one per core if absent.")
     ] = None,
-    store: StoreFile = DEFAULT_STORE,
+    store: StoreFile = None,
 ) -> int:
     """Run claims and print each verdict with its evidence.
 
@@ -70,15 +71,14 @@ def run_check(
     check_outputs(json=json_file, report=report)
     own = _own_claims(file)
     chosen = chosen_ids(ids or [], paper, {id: claim.paper for id, claim in own.items()})
-    from paritylab.claims import registry
-
-    claims = [own[id] if id in own else registry()[id] for id in chosen]
-    run = partial(_run_all, effort=effort, fresh=fresh, store=store, jobs=jobs)
+    claims = [own.get(id, id) for id in chosen]
+    kept = store_path(store)
+    run = partial(_run_all, effort=effort, fresh=fresh, store=kept, jobs=jobs)
     if record:
-        return _record(claims, effort, run, partial(_show, json_file, report, store))
+        return _record(chosen, effort, run, partial(_show, json_file, report, kept))
     verdicts = run(claims, seed)
     rows = [verdict.row for verdict in verdicts]
-    _show(json_file, report, store, rows)
+    _show(json_file, report, kept, rows)
     _name_unchecked_proofs(rows)
     failed = [row["id"] for row in rows if row["status"] == "failed"]
     differing = [verdict.row["id"] for verdict in verdicts if verdict.differs]
@@ -112,10 +112,23 @@ def _show(json_file: str | None, report: Path | None, store: Path, rows: list[Ro
         console.say("whole verdicts: paritylab claims ID, or --report DIR for a page of all")
     if report is not None:
         from paritylab.report import write_report
-        from paritylab.report.phases import stored_phases
 
-        page = write_report(rows, report, stored_phases(store))
+        page = write_report(rows, report, _phases(store))
         print(f"report: {page}", file=sys.stdout if for_people else sys.stderr)
+
+
+def _phases(path: Path) -> "list[PhaseDiagram]":
+    """The diagrams of stored sweeps; what draws them is loaded only if there is any block."""
+    from paritylab.execution.store import Store
+
+    if not path.is_file():
+        return []
+    with Store(path, reading=True) as store:
+        if not store.has_blocks():
+            return []
+    from paritylab.report.phases import stored_phases
+
+    return stored_phases(path)
 
 
 def _cells(row: Row) -> list[str]:
@@ -144,24 +157,24 @@ def _summaries(rows: list[Row]) -> list[str]:
 
 
 def _record(
-    claims: list["Claim"],
+    ids: list[str],
     effort: EffortName,
-    run: Callable[[list["Claim"], int], list["Verdict"]],
+    run: Callable[[list[str], int], list["Verdict"]],
     show: Callable[[list[Row]], None],
 ) -> int:
     """Run every seed, show the first, record what agrees; exit code 1 if something does not."""
     from paritylab.claims import Effort
-    from paritylab.claims.engine.recorded import FILE, SEEDS, record
+    from paritylab.claims.engine.recorded import FILE, SEEDS, record, recorded
 
     if not os.access(FILE.parent, os.W_OK):
         raise ValueError(f"--record: the folder {FILE.parent} is not writable")
-    rows = [verdict.row for seed in SEEDS for verdict in run(claims, seed)]
+    rows = [verdict.row for seed in SEEDS for verdict in run(ids, seed)]
     refused = record(rows, Effort(effort))
-    expected = {claim.id: claim.expected_at(Effort(effort)) for claim in claims}
-    show([{**row, "expected": expected[row["id"]]} for row in rows[: len(claims)]])
+    expected = {id: recorded()[id].expected_at(Effort(effort)) for id in ids}
+    show([{**row, "expected": expected[row["id"]]} for row in rows[: len(ids)]])
     for id, reason in refused.items():
         console.say(f"not recorded: {id}: {reason}")
-    console.say(f"{len(claims) - len(refused)} of {len(claims)} verdicts recorded in {FILE}")
+    console.say(f"{len(ids) - len(refused)} of {len(ids)} verdicts recorded in {FILE}")
     failed = any(row["status"] == "failed" for row in rows)
     return FAILED if failed else int(bool(refused))
 
@@ -187,7 +200,7 @@ def _own_claims(file: Path | None) -> dict[str, "Claim"]:
 
 
 def _run_all(
-    claims: list["Claim"],
+    claims: Sequence["str | Claim"],
     seed: int,
     *,
     effort: EffortName,
@@ -196,12 +209,15 @@ def _run_all(
     jobs: int | None,
 ) -> list["Verdict"]:
     """Verdicts in the order of the claims, with progress on the way."""
-    from paritylab.claims import Effort, check
-    from paritylab.sweep.engines import usual_jobs
-    from paritylab.sweep.store import Store
+    from paritylab.claims.engine.recorded import budget
+    from paritylab.claims.engine.running import check
+    from paritylab.claims.engine.verdict import Effort
+    from paritylab.execution.engines import usual_jobs
+    from paritylab.execution.store import Store
 
-    jobs = jobs or usual_jobs(len(claims))
-    budgets = {claim.id: claim.budget(Effort(effort)) for claim in claims}
+    ids = [each if isinstance(each, str) else each.id for each in claims]
+    jobs = jobs or usual_jobs(len(ids))
+    budgets = {id: budget(id, Effort(effort)) for id in ids}
     done: dict[str, Verdict] = {}
     running = ""
 
@@ -210,7 +226,7 @@ def _run_all(
         running = claim.id
         progress.follow(running)
 
-    with Store(store) as opened, console.Progress(sum(budgets.values())) as progress:
+    with Store(store) as opened, console.Progress(sum(budgets.values()), jobs=jobs) as progress:
         for verdict in check(
             claims,
             effort=effort,
@@ -223,10 +239,11 @@ def _run_all(
         ):
             row = verdict.row
             done[row["id"]] = verdict
-            count = f"[{len(done)}/{len(claims)}] " if len(claims) > 1 else ""
+            count = f"[{len(done)}/{len(ids)}] " if len(ids) > 1 else ""
             line = f"{count}{row['id']}: {row['status']} ({row['seconds']} s)"
-            progress.advance(budgets[row["id"]], line)
+            seconds = 0.0 if verdict.reused else row["seconds"]
+            progress.advance(budgets[row["id"]], line, seconds)
     reused = sum(verdict.reused for verdict in done.values())
     if reused:
         console.say(f"{reused} of {len(done)} reused from {store} (--fresh runs them again)")
-    return [done[claim.id] for claim in claims]
+    return [done[id] for id in ids]

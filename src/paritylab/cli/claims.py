@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
+from paritylab._support.output_files import check_target, write_atomically
 from paritylab.cli import console
 from paritylab.cli.options import (
-    DEFAULT_STORE,
     JsonFile,
     PaperTag,
     StoreFile,
     check_outputs,
+    store_path,
 )
-from paritylab.files import check_target, write_atomically
 from paritylab.options import check_ids
 
 Row = dict[str, Any]
@@ -33,7 +33,7 @@ def list_claims(
     ] = None,
     paper: PaperTag = None,
     json_file: JsonFile = None,
-    store: StoreFile = DEFAULT_STORE,
+    store: StoreFile = None,
 ) -> None:
     """List every claim with its source and the verdict on record at default effort.
 
@@ -53,7 +53,7 @@ def list_claims(
     ]
     if id:
         if console.write_json(json_file, rows):
-            _show_claim(rows[0], store)
+            _show_claim(rows[0], store_path(store))
         return
     table = [[r["id"], r["paper"], r["recorded"].get("default", "–"), r["title"]] for r in rows]
     console.table_or_json(json_file, rows, ["id", "paper", "recorded", "claim"], table)
@@ -97,30 +97,25 @@ def _show_claim(listed: Row, store: Path) -> None:
 
 def _stored(id: str, path: Path) -> Row | None:
     """The last check's row of a claim, at default effort if there is one."""
-    from paritylab.claims.engine import freshness
-    from paritylab.claims.engine.running import stored_row
-    from paritylab.sweep.store import Store
+    from paritylab.claims.engine.running import Trial, key_of
+    from paritylab.claims.engine.verdict import Effort
+    from paritylab.execution.store import Store
 
     if not path.is_file():
         return None
     with Store(path, reading=True) as store:
-        found = [
-            stored_row(store, freshness.verdict_key(id, effort, 0, None))
-            for effort in ("default", "full", "quick")
-        ]
-    return next(filter(None, found), None)
+        for effort in (Effort.DEFAULT, Effort.FULL, Effort.QUICK):
+            key = key_of(id, Trial(effort))
+            if key and (row := store.verdict(key)):
+                return row
+    return None
 
 
 def show_statement(row: Row) -> None:
-    """Id, place, title and statement, then what its symbols mean."""
-    from paritylab.report.words import meanings
-
+    """Id, place, title and statement."""
     place = row["file"] if row.get("file") else f"{row['paper'].upper()}, {row['source']}"
     console.paragraph(f"{row['id']} ({place}): {row['title']}")
     console.paragraph(row["statement"], "  ")
-    if known := meanings(row):
-        where = "; ".join(f"{symbol}: {meaning}" for symbol, meaning in known)
-        console.paragraph(f"where {where}", "  ")
 
 
 def show_verdict(row: Row) -> None:

@@ -5,14 +5,16 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from paritylab.files import write_atomically
-from paritylab.untrusted import printable
+from paritylab._support.output_files import write_atomically
+from paritylab._support.safe_io import printable
+from paritylab.cli.spelling import spelled
 
 if TYPE_CHECKING:
+    import rich.progress
     from rich.console import Console
 
 #: Set by --quiet: results and errors only.
@@ -49,8 +51,9 @@ def complain(message: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """Text that a terminal shows and does not obey."""
-    return printable(text.replace("\u00a0", " "))
+    """Text that standard output shows and does not obey, in letters that it has."""
+    shown = printable(text.replace("\u00a0", " "))
+    return spelled(shown, getattr(sys.stdout, "encoding", None))
 
 
 def page_width() -> int:
@@ -108,58 +111,126 @@ def table_or_json(
     return for_people
 
 
+class TimeLeft:
+    """Seconds of work that are left, from its size and from how long its finished parts took.
+
+    total: what all parts add up to: seconds on record, or a number of parts. jobs: parts that run
+    side by side. Nothing is said before `SHARE` of the total is done: the first parts are the
+    shortest, and their time is mostly that of starting.
+    """
+
+    SHARE = 0.1
+
+    def __init__(self, total: float, jobs: int = 1) -> None:
+        self.total, self.jobs = total, jobs
+        self.finished = self.took = 0.0
+
+    def finish(self, amount: float, seconds: float) -> None:
+        """A part of this size took so long; one that took no time was not run, and says nothing."""
+        if seconds > 0:
+            self.finished, self.took = self.finished + amount, self.took + seconds
+        else:
+            self.total -= amount
+
+    def after(self, elapsed: float) -> float | None:
+        """Seconds left when so many have passed; None while nothing can be said.
+
+        What is not finished is expected to differ from its size as the finished parts did.
+        """
+        if self.total <= 0 or self.finished < self.SHARE * self.total:
+            return None
+        left = self.total * self.took / self.finished / self.jobs - elapsed
+        return left if left > 0 else None
+
+
+def _bar(console: "Console", left: Callable[[], str]) -> "rich.progress.Progress":
+    """A bar with what is done, the time that has passed and, in words, the time left."""
+    from rich import progress
+    from rich.text import Text
+
+    class LeftColumn(progress.ProgressColumn):
+        def render(self, task: progress.Task) -> Text:
+            return Text(left())
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TimeElapsedColumn(),
+        LeftColumn(),
+        console=console,
+        transient=True,
+    )
+
+
 class Progress:
     """How far work is: a bar with the time left on a terminal; elsewhere a line after a moment,
-    then now and then. total: of what `advance` adds up. name: what is counted."""
+    then now and then. total: of what `advance` adds up. name: what is counted. jobs: how many parts
+    run side by side. clock: seconds that pass."""
 
-    def __init__(self, total: float, name: str = "") -> None:
-        from rich import progress
-
-        self._total, self._name, self._done = total, name, 0.0
+    def __init__(
+        self,
+        total: float,
+        name: str = "",
+        jobs: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._total, self._name, self._done, self._clock = total, name, 0.0, clock
+        self._begun, self._time_left = clock(), TimeLeft(total, jobs)
         self._ended = threading.Event()
         console = terminal(sys.stderr)
-        self._moves = console.is_terminal and not console.no_color and not quiet
-        self._bar = progress.Progress(
-            progress.TextColumn("{task.description}", markup=False),
-            progress.BarColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TextColumn("left"),
-            progress.TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not self._moves,
-        )
-        self._task = self._bar.add_task(self._counted(), total=total)
+        moves = console.is_terminal and not console.no_color and not quiet
+        self._bar = _bar(console, self._left) if moves else None
+        if self._bar is not None:
+            self._bar.add_task(self._counted(), total=total)
 
     def __enter__(self) -> Self:
-        self._bar.start()
-        if not self._moves:
+        if self._bar is not None:
+            self._bar.start()
+        else:
             threading.Thread(target=self._speak, daemon=True).start()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self._ended.set()
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
 
     def follow(self, text: str, weight: float = 0.0, share: float = 0.0) -> None:
         """Name what is being done, and how large a share of its weight is done."""
-        self._bar.update(self._task, description=text, completed=self._done + share * weight)
+        if self._bar is not None:
+            (task,) = self._bar.task_ids
+            self._bar.update(task, description=text, completed=self._done + share * weight)
 
-    def advance(self, amount: float = 1.0, line: str = "") -> None:
-        """So much more is done. line: a remark on it."""
+    def advance(self, amount: float = 1.0, line: str = "", seconds: float | None = None) -> None:
+        """So much more is done. line: a remark on it. seconds: how long it took, 0 if it was found
+        done; the time that has passed since the last part if absent."""
+        if seconds is None:
+            jobs, passed = self._time_left.jobs, self._clock() - self._begun
+            seconds = max(jobs * passed - self._time_left.took, 0.0)
         self._done += amount
+        self._time_left.finish(amount, seconds)
         self.follow(self._counted())
-        if line:
-            (self._bar.console.print if self._moves else say)(line)
+        if line and self._bar is not None:
+            self._bar.console.print(line)
+        elif line:
+            say(line)
 
     def _counted(self) -> str:
         return f"{self._done:g} of {self._total:g} {self._name}" if self._name else ""
 
+    def _left(self) -> str:
+        left = self._time_left.after(self._clock() - self._begun)
+        return "" if left is None else f"{left:.0f} s left"
+
+    def status(self) -> str:
+        """How much is done, for how long, and how much time is left."""
+        done = f"{self._counted()} done, " if self._name else ""
+        left = f", {self._left()}" if self._left() else ""
+        return f"{done}at work for {self._clock() - self._begun:.0f} s{left}"
+
     def _speak(self) -> None:
         """Say now and then that work goes on, and how long it may take."""
-        begin, pause = time.monotonic(), FIRST_WORD
+        pause = FIRST_WORD
         while not self._ended.wait(pause):
-            worked, pause = time.monotonic() - begin, PAUSE
-            done = f"{self._counted()} done, " if self._name else ""
-            left = (self._total / self._done - 1) * worked if self._done else 0.0
-            say(f"{done}at work for {worked:.0f} s" + (f", {left:.0f} s left" if left else ""))
+            pause = PAUSE
+            say(self.status())

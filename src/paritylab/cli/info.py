@@ -8,17 +8,15 @@ from pathlib import Path
 import typer
 
 from paritylab import __version__
-from paritylab.cli.options import DEFAULT_STORE
-from paritylab.files import user_folder
-from paritylab.sweep.provenance import versions
+from paritylab._support.user_folders import user_folder
+from paritylab.cli.options import store_path
+from paritylab.execution.provenance import versions
 
 #: A module that each extra brings, and what it is for.
 EXTRAS = {
     "cluster": ("distributed", "sweeps on many machines"),
-    "data": ("pandas", "tables as data frames, Parquet"),
+    "data": ("pyarrow", "Parquet"),
     "proofs": ("flint", "paritylab prove"),
-    "docs": ("zensical", "make site"),
-    "bench": ("galois", "peers in benchmarks"),
     "cuda": ("jax_cuda12_plugin", "an NVIDIA accelerator"),
 }
 
@@ -34,10 +32,11 @@ def show() -> None:
     print(", ".join(f"{name} {version}" for name, version in versions().items()))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"cores: {cores}; devices: {_devices()}")
-    store = Path(os.environ.get("PARITYLAB_STORE", DEFAULT_STORE))
+    named = os.environ.get("PARITYLAB_STORE")
+    store = store_path(Path(named) if named else None)
     size = f"{store.stat().st_size / 1e6:.1f} MB" if store.is_file() else "not there yet"
     print(f"store: {store} ({size}); delete the file to forget all results")
-    print(f"compiled code: {user_folder() or 'not kept'}; delete the folder to compile anew")
+    print(f"compiled code: {user_folder('cache') or 'not kept'}; delete the folder to compile anew")
     for extra, (module, purpose) in EXTRAS.items():
         state = "installed" if find_spec(module) else f'missing: pip install "paritylab[{extra}]"'
         print(f"  extra {extra} ({purpose}): {state}")

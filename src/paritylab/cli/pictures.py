@@ -1,17 +1,17 @@
 """What `paritylab train` shows of its runs: a table of outcomes and a figure."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from paritylab.charts import Series
-from paritylab.claims.engine.figures import Heatmap
+from paritylab._support.precision import float64
+from paritylab.figures import Heatmap, Series, save_figure
 from paritylab.learning import Runs
+from paritylab.learning.contract import fact
 from paritylab.learning.runs import course
-from paritylab.precision import float64
 from paritylab.problem import ParityTree
-from paritylab.report.figures import save_figure
 
 #: Positions of a map and numbers of a list that are shown at most.
 POSITIONS, SHORT = 600, 20
@@ -19,20 +19,26 @@ POSITIONS, SHORT = 600, 20
 
 def outcomes(runs: Runs[Any]) -> list[list[str]]:
     """Rows of the table: what `repr(runs)` says; then the median of every number that the learner
-    left, with its range where runs differ."""
+    left, with its range where runs differ, and every word with its count."""
     table = [[name, text] for name, text in runs.facts().items()]
+    captions = fact(runs.learner, "captions")
     for name, values in runs.stats.items():
-        known, words = np.asarray(values, dtype=float), name.replace("_", " ")
+        caption = captions.get(name, name.replace("_", " "))
+        if values.dtype.kind in "US":
+            counts = Counter(values.ravel().tolist()).most_common()
+            table.append([caption, ", ".join(f"{count} {word}" for word, count in counts)])
+            continue
+        known = np.asarray(values, dtype=float)
         known = known[np.isfinite(known)] if known.ndim == 1 else known
-        if name == "solved_at":
+        if name.endswith("_at"):  # a step; -1 stands for none
             steps = ["never" if at < 0 else f"{at:g}" for at in known]
-            table.append(["first step with loss below 0.01", ", ".join(steps)])
+            table.append([caption, ", ".join(steps)])
         elif known.ndim == 2 and known.shape[1] <= SHORT:
-            table.append([f"{words}, first run", ", ".join(f"{each:.4g}" for each in known[0])])
+            table.append([f"{caption}, first run", ", ".join(f"{each:.4g}" for each in known[0])])
         elif known.ndim == 1 and known.size:
             middle, least, most = (f"{f(known):.4g}" for f in (np.median, np.min, np.max))
             text = middle if least == most else f"{middle} ({least} to {most})"
-            table.append([f"{words}, median", text])
+            table.append([f"{caption}, median", text])
     return table
 
 

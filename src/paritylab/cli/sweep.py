@@ -2,6 +2,7 @@
 
 import csv
 import io
+import logging
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from paritylab._support.output_files import write_atomically
 from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
-from paritylab.cli.options import DEFAULT_STORE, FAILED, EffortName, StoreFile, check_outputs
-from paritylab.files import write_atomically
+from paritylab.cli.options import FAILED, EffortName, StoreFile, check_outputs, store_path
 
 if TYPE_CHECKING:
+    from paritylab.execution.engines import Engine
     from paritylab.sweep import Grid, Spec
     from paritylab.sweep.cells import Cell
-    from paritylab.sweep.engines import Engine
 
 EngineName = Literal["serial", "processes", "dask"]
 SweepName = Annotated[
@@ -42,7 +43,7 @@ def add_to(parent: typer.Typer) -> None:
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="The grid to run.")],
     effort: EffortOfName = "default",
-    store: StoreFile = DEFAULT_STORE,
+    store: StoreFile = None,
     engine: Annotated[
         EngineName, typer.Option(help="Blocks one by one, side by side, or on a dask cluster.")
     ] = "serial",
@@ -62,8 +63,9 @@ def run(
     if cluster != "local" and engine != "dask":
         raise ValueError(f"--cluster {cluster} goes with --engine dask, got --engine {engine}")
     keep_compiled()
+    from paritylab.execution import Store
     from paritylab.report.phases import skipped_line
-    from paritylab.sweep import Store, learners_from_file, run_sweep
+    from paritylab.sweep import learners_from_file, run_sweep
     from paritylab.sweep.runner import BlockError, check_specs
 
     if file is not None:
@@ -73,11 +75,12 @@ def run(
     check_specs(specs)
     if impossible := skipped_line(grids):
         console.say(impossible)
+    path = store_path(store)
     if dry_run:
-        return _say_what_would_run(specs, store)
+        return _say_what_would_run(specs, path)
     chosen = _chosen_engine(engine, cluster, len(specs))
     failures, start = [], time.perf_counter()
-    with Store(store) as opened, console.Progress(len(specs), "blocks") as counter:
+    with Store(path) as opened, console.Progress(len(specs), "blocks") as counter:
         try:
             computed = run_sweep(
                 specs,
@@ -85,14 +88,14 @@ def run(
                 engine=chosen,
                 fresh=fresh,
                 file=None if file is None else str(file),
-                on_block=lambda spec, new: counter.advance(),
+                on_block=lambda spec, new: counter.advance(seconds=None if new else 0.0),
             )
         except BlockError as error:
             failures, computed = error.failures, error.computed
     skipped = len(specs) - computed - len(failures)
     seconds = time.perf_counter() - start
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} reused")
-    _print_rates([cell for cell in _cells(store, grids) if cell.current])
+    _print_rates([cell for cell in _cells(path, grids) if cell.current])
     for spec, failure in failures[:5]:
         console.complain(f"failed: {spec.cell}, runs from {spec.first}: {failure.reason}")
     if len(failures) > 5:
@@ -101,16 +104,25 @@ def run(
 
 
 def _chosen_engine(name: EngineName, cluster: str, tasks: int) -> "Engine":
-    from paritylab.sweep import engines
+    from paritylab.execution import engines
 
     if name == "serial":
         return engines.serial()
+    if name == "dask":
+        quiet_dask()
     jobs = engines.usual_jobs(tasks)
     return engines.processes(jobs) if name == "processes" else engines.cluster(cluster, jobs)
 
 
+def quiet_dask() -> None:
+    """Leave it to the engine to say, in one line, which workers died and which connections were
+    lost. For a process that is this command's own: the engine leaves a caller's loggers alone."""
+    for library in ("distributed", "tornado.application", "asyncio"):
+        logging.getLogger(library).setLevel(logging.CRITICAL)
+
+
 def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
-    from paritylab.sweep import Store
+    from paritylab.execution import Store
     from paritylab.sweep.runner import block_key
 
     done = 0
@@ -139,7 +151,7 @@ def _specs(grids: list["Grid"]) -> list["Spec"]:
 
 def _cells(store: Path, grids: list["Grid"]) -> list["Cell"]:
     """The stored cells of these grids; all of them if there are none."""
-    from paritylab.sweep import Store
+    from paritylab.execution import Store
     from paritylab.sweep.cells import stored_cells
 
     if not store.is_file():  # reading makes none
@@ -149,9 +161,9 @@ def _cells(store: Path, grids: list["Grid"]) -> list["Cell"]:
 
 
 @app.command("status", epilog="Example: paritylab sweep status --store results.db")
-def status(store: StoreFile = DEFAULT_STORE) -> None:
+def status(store: StoreFile = None) -> None:
     """Success rate of every stored cell with its 95 % interval (Wilson)."""
-    _print_rates(_cells(store, []))
+    _print_rates(_cells(store_path(store), []))
 
 
 def _print_rates(cells: list["Cell"]) -> None:
@@ -161,46 +173,47 @@ def _print_rates(cells: list["Cell"]) -> None:
     console.print_table(["cell", "success rate [95 % interval]"], rows)
 
 
-@app.command("plot", epilog="Example: paritylab sweep plot xor-samples --out phases.svg")
+@app.command("plot", epilog="Example: paritylab sweep plot xor-samples --figure phases.svg")
 def plot(
     name: SweepName = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Picture: svg, pdf or png.")
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Picture to write: svg, pdf or png.")
     ] = None,
     effort: EffortOfName = "default",
-    store: StoreFile = DEFAULT_STORE,
+    store: StoreFile = None,
 ) -> None:
     """Draw a sweep from its stored rows: heat maps with the 50 % contour, curves with intervals.
 
     A named sweep has its own axes and theory's line where there is one. Otherwise n is drawn
     against k, or the first two numbers that vary.
     """
-    target = out or Path(f"{Path(name or 'sweep').stem}.svg")
-    check_outputs(out=target)
-    from paritylab.report.figures import figure_format, save_figure
+    if figure is None:
+        raise ValueError("say where to: --figure FILE")
+    check_outputs(figure=figure)
+    from paritylab.figures import figure_format, save_figure
     from paritylab.report.phases import caption_of, phase_figure, usual_layout
     from paritylab.sweep.named import NAMED, named_sweep
 
-    figure_format(target)
-    grids = _grids(name, effort)
-    cells = _cells(store, grids)
+    figure_format(figure)
+    grids, path = _grids(name, effort), store_path(store)
+    cells = _cells(path, grids)
     if not cells:
         raise ValueError(
-            f"nothing of {name or 'any sweep'} is stored in {store}; run it first: "
+            f"nothing of {name or 'any sweep'} is stored in {path}; run it first: "
             f"paritylab sweep run {name or 'NAME'}"
         )
     known = named_sweep(name) if name in NAMED else None
     layout = known.layout if known else usual_layout(cells)
     caption = caption_of(known.shows if known else "", cells, grids)
-    save_figure(phase_figure(cells, layout, caption), target)
-    print(f"{caption}\nfigure: {target}")
+    save_figure(phase_figure(cells, layout, caption), figure)
+    print(f"{caption}\nfigure: {figure}")
 
 
 @app.command("export", epilog="Example: paritylab sweep export noise --csv rates.csv")
 def export(
     name: SweepName = None,
     effort: EffortOfName = "default",
-    store: StoreFile = DEFAULT_STORE,
+    store: StoreFile = None,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Write a Parquet file.")] = None,
 ) -> None:
@@ -212,7 +225,7 @@ def export(
     check_outputs(csv=csv_file, parquet=parquet)
     from paritylab.sweep.cells import tidy
 
-    rows = tidy(_cells(store, _grids(name, effort)))
+    rows = tidy(_cells(store_path(store), _grids(name, effort)))
     columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
     for path, content in ((csv_file, _as_csv), (parquet, _as_parquet)):
         if path is not None:
@@ -222,8 +235,7 @@ def export(
 
 def _as_csv(columns: dict[str, list[Any]]) -> bytes:
     """A store may come from elsewhere: its text must not run as a formula of a spreadsheet."""
-    from paritylab.untrusted import printable
-    from xorfind.words import spreadsheet_safe
+    from paritylab._support.safe_io import printable, spreadsheet_safe
 
     def cell(value: Any) -> Any:
         return spreadsheet_safe(printable(value)) if isinstance(value, str) else value

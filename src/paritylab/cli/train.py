@@ -1,225 +1,203 @@
-"""`paritylab train heads|xor|chain|layers|transformer`: runs, a rate, a figure, a file."""
+"""`paritylab train NAME`: runs of any registered learner, a rate, a picture, a file."""
 
-import inspect
+import textwrap
 import time
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any
 
+import click
 import typer
 
 from paritylab.cli import console
+from paritylab.cli.catalogue import Entry, catalogue, described_learners
 from paritylab.cli.compiled import keep_compiled
-from paritylab.cli.options import DEFAULT_STORE, check_outputs
-from paritylab.options import PROBLEM, Ge, Le, Option, check_value, options_in_source
-
-app = typer.Typer(
-    help="Train a model many times and say how often it succeeds.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+from paritylab.cli.options import check_outputs, store_path
+from paritylab.options import PROBLEM, Bound, Option, check_known, check_value
 
 #: Entries of a trace, at most; runs of a compiled call, unless a command does fewer by default.
 RECORDS, BLOCK = 60, 20
 #: Runs of one command, at most: all of them are held in memory. A sweep keeps more on disk.
 MOST_RUNS = 1_000_000
-#: Where the learners of these commands are defined; their fields become the options.
-_SOURCES = (
-    *("heads/train", "chain/teacher", "chain/levels"),
-    *("chain/full_batch", "chain/layers", "transformer/learner"),
-)
-_LEARNING = Path(__file__).parent.parent / "learning"
-#: Options of every family that say nothing of what is trained.
+#: Options of every learner that say nothing of what is trained.
 COMMON = {
-    "runs": Option(int, "Random targets and starts.", (Ge(1), Le(MOST_RUNS))),
+    "runs": Option(int, "Random targets and starts.", (Bound("≥", 1), Bound("≤", MOST_RUNS))),
     "seed": Option(int, "Run i uses fold_in(seed, i)."),
-    "figure": Option(Path, "Picture to write: svg, pdf or png; a free name."),
-    "save": Option(Path, "Write all runs (.npz); Runs.load reads them."),
+    "figure": Option(str, "Picture to write: svg, pdf or png; none is drawn if absent."),
+    "save": Option(str, "Write all runs (.npz); Runs.load reads them."),
     "fresh": Option(bool, "Run again what is kept."),
-    "store": Option(Path, "Where finished work is kept."),
+    "store": Option(str, "Where finished work is kept; in your data folder if absent."),
+    "file": Option(str, "Your own learners and losses, a Python file; it is run as code."),
 }
-DEFAULTS = {"runs": 100, "seed": 0, "fresh": False, "store": DEFAULT_STORE}
+#: Of every learner that does not say otherwise by its attribute `trains_on`.
+DEFAULTS: dict[str, Any] = {"n": 12, "k": 2, "runs": 100, "seed": 0}
+#: The problem's `fresh` has a name of its own here: `--fresh` runs again what is kept.
+_FRESH_ROWS = "fresh-rows"
+_TYPES: dict[type, "click.ParamType[Any]"] = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
-class Family(NamedTuple):
-    """One command: which learner each choice means, and what it trains on.
+class Learners(click.Group):
+    """A command for every learner, made when it is asked for."""
 
-    chosen_by: the option that chooses; "" if there is one learner. learners: by choice, a name and
-    its settings. problem: problem options it takes. defaults: of any option.
-    """
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(catalogue())
 
-    name: str
-    help: str
-    example: str
-    chosen_by: str
-    learners: dict[str, tuple[str, dict[str, Any]]]
-    problem: tuple[str, ...]
-    defaults: dict[str, Any]
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = catalogue().get(cmd_name)
+        return None if entry is None else _command(entry)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of a learner; with --file, from the classes that the file registers too."""
+        file = _file_among(args[1:])
+        if file is None:
+            check_known("learner", args[:1], catalogue())
+            return super().resolve_command(ctx, args)
+        from paritylab.learning import LEARNERS
+        from paritylab.sweep import learners_from_file
+
+        learners_from_file(file)
+        check_known("learner", args[:1], LEARNERS)
+        return args[0], _command(described_learners(args[:1])[args[0]]), args[1:]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Learners with the first sentence of their help."""
+        rows = [
+            (name, entry.help.split(". ")[0].rstrip(".")) for name, entry in catalogue().items()
+        ]
+        width = formatter.width - max(len(name) for name, _ in rows) - 4
+        with formatter.section("Learners"):
+            formatter.write_dl([(name, textwrap.shorten(text, width)) for name, text in rows])
 
 
-def usual_rows(learner: str, n: int) -> dict[str, Any]:
-    """The rows of a learner that cannot do without them, where none are asked for."""
-    per_bit = {"teacher": 1000 * n, "layers": 200 * n}
-    rows = {**per_bit, "levels": 2**18, "full-batch": 100_000, "transformer": 64}
-    fresh = {"fresh": True} if learner == "transformer" else {}
-    return {"samples": rows[learner], **fresh} if learner in rows else {}
-
-
-FAMILIES = (
-    Family(
-        "heads",
-        """Train k heads from random directions on hidden parities.
-
-        A run succeeds if its heads end on exactly the hidden set. Finished blocks are kept: the
-        same command goes on where it was interrupted.
-        """,
-        "--n 12 --k 2 --preset code --runs 100",
-        "preset",
-        {
-            "paper": ("heads", {"preset": "paper"}),
-            "code": ("heads", {"preset": "code"}),
-            "annealed": ("heads", {"preset": "annealed"}),
-        },
-        ("n", "k", "subset", "noise", "bias", "samples", "fresh-rows"),
-        {"n": 12, "k": 2, "preset": "code"},
-    ),
-    Family(
-        "xor",
-        """Learn y = -x_i·x_j with two heads in one gradient step, and judge every input.
-
-        A run is solved if ½(ŷ-y)² ≤ 0.01 on all 2^n inputs, decided exactly from its weights. The
-        model is our reconstruction of HG2's, from its abstract.
-        """,
-        "--n 1024 --width 84 --runs 200",
-        "",
-        {"": ("heads", {"preset": "pair"})},
-        ("n", "noise", "samples", "fresh-rows"),
-        {"n": 256},
-    ),
-    Family(
-        "chain",
-        "Learn k-parity with a chain of thought and count how often every answer is right.",
-        "--n 64 --k 32 --runs 5",
-        "mode",
-        {
-            "teacher": ("teacher", {}),
-            "levels": ("levels", {}),
-            **{
-                mode: ("full-batch", {"mode": mode})
-                for mode in ("direct", "cot", "teacher-full", "selfcheck")
-            },
-        },
-        ("n", "k", "samples"),
-        {"n": 64, "k": 32, "mode": "teacher", "runs": 5},
-    ),
-    Family(
-        "layers",
-        """Learn k-parity in log2 k layers, with no chain to be seen when it answers.
-
-        Layer t writes level t of a tree of steps. Our reconstruction of Log-ICoT, from its
-        abstract. A run is solved if every fresh input is right.
-        """,
-        "--n 256 --k 128 --gates learnt",
-        "",
-        {"": ("layers", {})},
-        ("n", "k", "samples"),
-        {"n": 64, "k": 32, "runs": 5},
-    ),
-    Family(
-        "transformer",
-        """Train an ordinary transformer to write a chain of partial parities and the answer.
-
-        Without --samples every step reads 64 new rows; with it, batches of that many rows, drawn
-        once. A run is solved, and stops, once it writes every token right on 98 % of 512 new rows.
-        """,
-        "--n 16 --k 8 --chain tree",
-        "",
-        {"": ("transformer", {})},
-        ("n", "k", "subset", "samples", "fresh-rows"),
-        {"n": 16, "k": 8, "runs": 4},
-    ),
+app = Learners(
+    name="train",
+    help="Train a learner many times and say how often it succeeds.",
+    epilog="Example: paritylab train heads --n 12 --k 2",
+    no_args_is_help=True,
 )
-
-
-@cache
-def _known() -> dict[str, dict[str, Option]]:
-    """Options of every learner, by its name."""
-    known: dict[str, dict[str, Option]] = {}
-    for source in _SOURCES:
-        known |= options_in_source(_LEARNING / f"{source}.py")
-    return known
 
 
 def add_to(parent: typer.Typer) -> None:
-    """Register a command for each family."""
-    for family in FAMILIES:
-        example = f"Example: paritylab train {family.name} {family.example}"
-        app.command(family.name, epilog=example)(_command(family))
-    parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
+    """Register the command; typer has a click of its own and hands its words on as they are."""
+    untouched = {"ignore_unknown_options": True, "help_option_names": []}
+
+    @parent.command("train", help=app.help, context_settings=untouched)
+    def train(
+        words: Annotated[list[str] | None, typer.Argument(autocompletion=_names)] = None,
+    ) -> None:
+        try:
+            with app.make_context("paritylab train", list(words or ())) as inner:
+                app.invoke(inner)
+        except click.exceptions.Exit:  # after --help
+            pass
 
 
-def _command(family: Family) -> Callable[..., None]:
-    """A command whose options are made from its learners' fields; they reach it as a dict."""
-
-    def command(**values: Any) -> None:
-        _train(family, values)
-
-    options = {name: PROBLEM[name.removesuffix("-rows")] for name in family.problem}
-    if family.chosen_by:
-        options[family.chosen_by] = Option(str, "What trains.", choices=tuple(family.learners))
-    for learner, _ in family.learners.values():
-        settable = {
-            n: each for n, each in _known()[learner].items() if each.choices or not each.own
-        }
-        options |= {n: each for n, each in settable.items() if n not in {"k", "mode", *options}}
-    defaults = DEFAULTS | family.defaults  # None: the learner's own default
-    made = [_parameter(n, each, defaults.get(n)) for n, each in (options | COMMON).items()]
-    command.__doc__ = inspect.cleandoc(family.help)
-    command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in made}
-    return command
+def _names(incomplete: str) -> list[str]:
+    """Learners whose name begins so, for a shell that completes it."""
+    return [name for name in catalogue() if name.startswith(incomplete)]
 
 
-def _parameter(name: str, option: Option, default: Any) -> inspect.Parameter:
-    """An option of a command, as typer reads it."""
-    kind: Any = Literal[option.choices] if option.choices else option.type
-    kind = str if option.formula else kind
-    kind = kind | None if default is None else kind
-    flag = "--" + name.replace("_", "-")
-    names = [f"{flag}/--no-{flag[2:]}"] if kind == bool | None else [flag]
-    from_environment = "PARITYLAB_STORE" if name == "store" else None
-    asked = typer.Option(*names, help=option.help, envvar=from_environment)
-    return inspect.Parameter(
-        name.replace("-", "_"),
-        inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[kind, asked],
+def learner_commands() -> dict[str, click.Command]:
+    """The command of every learner of the package, for what lists or tries them all."""
+    return {name: _command(entry) for name, entry in catalogue().items()}
+
+
+def _file_among(words: Sequence[str]) -> str | None:
+    """The value of --file among the words typed after a learner's name."""
+    for at, word in enumerate(words):
+        if word.startswith("--file="):
+            return word.removeprefix("--file=")
+        if word == "--file" and at + 1 < len(words):
+            return words[at + 1]
+    return None
+
+
+def _command(entry: Entry) -> click.Command:
+    """The command of a learner, with an option for each of its settings."""
+    defaults = {**DEFAULTS, **entry.trains_on}
+
+    def train(**values: Any) -> None:
+        _train(entry, {name: value for name, value in values.items() if value is not None})
+
+    example = " ".join(
+        f"--{name} {value}" for name, value in defaults.items() if name in entry.problem
+    )
+    return click.Command(
+        entry.name,
+        callback=train,
+        params=[_parameter(*each, defaults, entry) for each in _options(entry).items()],
+        help=entry.help,
+        epilog=f"Example: paritylab train {entry.name} {example}",
     )
 
 
-def _train(family: Family, values: dict[str, Any]) -> None:
-    """Run, print the table of outcomes, draw, save."""
-    check_value("--runs", values["runs"], COMMON["runs"])
+def _options(entry: Entry) -> dict[str, Option]:
+    """Options of a command by flag: of the problem, of the learner, and common ones."""
+    options = {_FRESH_ROWS if name == "fresh" else name: PROBLEM[name] for name in entry.problem}
+    if entry.presets:
+        options["preset"] = Option(str, "Settings to start from.", choices=tuple(entry.presets))
+    # A learner's own k is for rows that come without one.
+    settings = {name: each for name, each in entry.options.items() if name != "k"}
+    if taken := sorted(settings.keys() & {*options, *COMMON}):
+        raise ValueError(
+            f"the setting {taken[0]} of {entry.name} has the name of an option of train"
+        )
+    return {**options, **settings, **COMMON}
+
+
+def _parameter(
+    name: str, option: Option, defaults: Mapping[str, Any], entry: Entry
+) -> click.Option:
+    """An option as click reads it. None, its default, leaves the choice to the learner."""
+    flag, help = "--" + name.replace("_", "-"), option.help
+    default = defaults.get(name, entry.defaults.get(name))
+    if default not in (None, ""):
+        said = {True: "yes", False: "no"}.get(default, default) if option.type is bool else default
+        help = f"{help} [default: {said}]"
+    declared = [flag, name.replace("-", "_")]
+    if option.type is bool and not option.formula:
+        on = name in (_FRESH_ROWS, "fresh")
+        both = flag if on else f"{flag}/--no-{flag[2:]}"
+        return click.Option([both, declared[1]], is_flag=True, default=None, help=help)
+    kind = _TYPES[str if option.formula else option.type]
+    if option.choices and not option.own:
+        kind = click.Choice(option.choices)
+    elif option.own:
+        names = [*option.choices, "FILE.py:NAME"]
+        return click.Option(declared, type=click.STRING, metavar="|".join(names), help=help)
+    environment = "PARITYLAB_STORE" if name == "store" else None
+    return click.Option(declared, type=kind, help=help, envvar=environment)
+
+
+def _train(entry: Entry, values: dict[str, Any]) -> None:
+    """Run, print the table of outcomes; draw and save where asked to."""
+    runs = values.get("runs", {**DEFAULTS, **entry.trains_on}["runs"])
+    check_value("--runs", runs, COMMON["runs"])
     keep_compiled()
     from paritylab.cli import pictures
-    from paritylab.report.figures import figure_format
+    from paritylab.figures import figure_format
 
-    check_outputs(figure=values["figure"], save=values["save"])
-    figure = values["figure"] or _free_name(f"{family.name}.svg")
-    figure_format(figure)
-    given = {k: v for k, v in values.items() if k not in COMMON and v is not None}
-    runs, seconds, reused = _all_blocks(_specs(family, given, values), values)
-    described = " ".join(f"{name}={value}" for name, value in given.items())
-    console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
-    console.print_table(["outcome", "value [95 % interval]"], pictures.outcomes(runs))
-    pictures.draw(runs, figure)
-    print(f"figure: {figure}")
-    if values["save"] is not None:
-        print(f"{len(runs)} runs: {runs.save(values['save'])}")
+    figure, save = (Path(values[each]) if each in values else None for each in ("figure", "save"))
+    check_outputs(figure=figure, save=save)
+    if figure is not None:
+        figure_format(figure)
+    given = {name: value for name, value in values.items() if name not in COMMON}
+    specs = _specs(entry, given, runs, values.get("seed", DEFAULTS["seed"]))
+    found, seconds, reused = _all_blocks(specs, values)
+    spec = specs[0]
+    described = " ".join(f"{name}={value}" for name, value in [*spec.problem, *spec.settings])
+    console.say(f"{entry.name} {described}: {len(found)} runs in {seconds:.1f} s{reused}")
+    console.print_table(["outcome", "value [95 % interval]"], pictures.outcomes(found))
+    if figure is not None:
+        pictures.draw(found, figure)
+        print(f"figure: {figure}")
+    if save is not None:
+        print(f"{len(found)} runs: {found.save(save)}")
 
 
-def _all_blocks(specs: list[Any], values: dict[str, Any]) -> tuple[Any, float, str]:
+def _all_blocks(specs: list[Any], values: Mapping[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import concatenate_runs
     from paritylab.sweep.blocks import data_of, learner_of
@@ -228,48 +206,62 @@ def _all_blocks(specs: list[Any], values: dict[str, Any]) -> tuple[Any, float, s
     learner = learner_of(specs[0])
     data_of(specs[0], learner)  # refuses what cannot be, before any work
     trace = max(1, (getattr(learner, "steps", None) or 1) // RECORDS)
-    folder = values["store"].absolute().parent / "runs"
-    found, start = [], time.perf_counter()
+    store = values.get("store")
+    folder = store_path(None if store is None else Path(store)).absolute().parent / "runs"
+    fresh, found, start = bool(values.get("fresh")), [], time.perf_counter()
     with console.Progress(len(specs), f"blocks of up to {specs[0].block} runs") as counter:
         for spec in specs:
-            found.append(kept_runs(spec, folder, trace=trace, fresh=values["fresh"]))
-            counter.advance()
+            found.append(kept_runs(spec, folder, trace=trace, fresh=fresh))
+            counter.advance(seconds=0.0 if found[-1].reused else None)
     reused = sum(each.reused for each in found)
     note = f", {reused} of {len(specs)} blocks reused (--fresh runs them again)" if reused else ""
     return concatenate_runs([each.runs for each in found]), time.perf_counter() - start, note
 
 
-def _specs(family: Family, given: dict[str, Any], values: dict[str, Any]) -> list[Any]:
-    """The blocks of the command. given: what was asked of problem and learner."""
+def _specs(entry: Entry, given: dict[str, Any], runs: int, seed: int) -> list[Any]:
+    """The blocks of the command. given: what was typed of problem and learner."""
+    from paritylab.learning.contract import fact
+    from paritylab.sweep.blocks import learner_of, problem_entries
     from paritylab.sweep.grid import Spec
 
-    learner, settings = family.learners[given.get(family.chosen_by, "")]
-    own = {name.replace("-", "_"): name.removesuffix("-rows") for name in family.problem}
-    # Not "in (None, False)": 0 equals False, and a 0 has to be refused, not forgotten.
-    problem = {own[name]: v for name, v in given.items() if name in own and v is not False}
+    defaults = {**DEFAULTS, **entry.trains_on}
+    flags = {
+        _FRESH_ROWS.replace("-", "_") if name == "fresh" else name: name for name in entry.problem
+    }
+    problem = {flags[name]: value for name, value in given.items() if name in flags}
+    settings = {name: value for name, value in given.items() if name not in flags}
     if "subset" in problem:
         problem["subset"] = _positions(problem["subset"])
-        if problem["k"] == family.defaults["k"]:
-            problem.pop("k")
-    if "samples" not in problem:
-        problem |= usual_rows(learner, problem["n"])
-    changed = {n: v for n, v in given.items() if n not in own and n != family.chosen_by}
-    for name in changed.keys() - _known()[learner].keys():
-        where = [c for c, (each, _) in family.learners.items() if name in _known()[each]]
-        flag = name.replace("_", "-")
-        raise ValueError(f"--{flag} belongs to --{family.chosen_by} {' or '.join(where)}")
-    runs, block = values["runs"], family.defaults.get("runs", BLOCK)
+    if entry.presets and "preset" in defaults:
+        settings.setdefault("preset", defaults["preset"])
+    taken = problem_entries(fact(learner_of(Spec.make(entry.name, {}, settings)), "targets"))
+    for name in ("n", "k"):
+        # A typed k is kept, so that one that contradicts a typed subset is refused.
+        if name in taken and not (name == "k" and "subset" in problem):
+            problem.setdefault(name, defaults[name])
+    if not problem.get("fresh"):
+        problem.pop("fresh", None)
+    problem |= _rows(learner_of(Spec.make(entry.name, problem, settings)), problem)
+    block = min(BLOCK, defaults["runs"])
     return [
         Spec.make(
-            learner,
-            problem,
-            {**settings, **changed},
-            seed=values["seed"],
-            first=first,
-            block=min(block, runs - first),
+            entry.name, problem, settings, seed=seed, first=first, block=min(block, runs - first)
         )
         for first in range(0, runs, block)
     ]
+
+
+def _rows(learner: Any, problem: Mapping[str, Any]) -> dict[str, Any]:
+    """The rows of a learner: as many as typed, or its own number; fresh if it takes no others."""
+    from paritylab.learning import Fresh, Sample
+    from paritylab.learning.contract import fact
+
+    if "samples" in problem:
+        return {} if Sample in learner.takes else {"fresh": True}
+    samples = None if "fresh" in problem else fact(learner, "default_samples")(problem["n"])
+    if samples is None:
+        return {}
+    return {"samples": samples, **({"fresh": True} if Fresh in learner.takes else {})}
 
 
 def _positions(text: str) -> list[int]:
@@ -277,11 +269,3 @@ def _positions(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(f"--subset takes positions such as 7,10,17, got {text!r}") from None
-
-
-def _free_name(name: str) -> Path:
-    """The name, or the first of name-2, name-3, … that is not taken."""
-    path, number = Path(name), 2
-    while path.exists():
-        path, number = Path(name).with_stem(f"{Path(name).stem}-{number}"), number + 1
-    return path

@@ -12,8 +12,14 @@ from paritylab.learning.chain.wide import (
     wide_layers as wide_layers,
     wide_step as wide_step,
 )
+from paritylab.learning.classical_solvers import (
+    Auto as Auto,
+    Correlation as Correlation,
+    Elimination as Elimination,
+)
 from paritylab.learning.contract import (
     LEARNERS as LEARNERS,
+    BaseLearner as BaseLearner,
     Learner as Learner,
     Trained as Trained,
     register_learner as register_learner,
@@ -34,11 +40,6 @@ from paritylab.learning.networks import (
     FeedForwardNet as FeedForwardNet,
     FrozenAttention as FrozenAttention,
     RecurrentNet as RecurrentNet,
-)
-from paritylab.learning.rivals import (
-    Auto as Auto,
-    Correlation as Correlation,
-    Elimination as Elimination,
 )
 from paritylab.learning.runs import (
     Result as Result,

@@ -2,27 +2,29 @@
 
 A learner is a frozen object whose fields are its settings. It says which kinds of data it `takes`,
 `train`s many runs at once, and can `rebuild` the model of one run from its numbers. Anything with
-these three is as good as the lab's own.
+these three is as good as the lab's own. What else sweeps, the command line and the pictures need to
+know of a learner are class attributes with defaults: see `BaseLearner`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property, wraps
-from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar, get_args
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, Protocol, Self, TypeAlias, TypeVar, get_args
 
 import jax
 import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, PyTree
 
-from paritylab.checks import shortened
-from paritylab.learning.data import Data, Target, Unknown
-from paritylab.models.attention import Kind as AttentionKind
-from paritylab.models.links import AbstractLink
+from paritylab._support.checks import shortened
+from paritylab.learning.data import Data, Fresh, Population, Target, Unknown
+from paritylab.models.attention import ATTENTION as ATTENTION_KINDS, Kind as AttentionKind
+from paritylab.models.links import LINKS, AbstractLink
 from paritylab.models.protocol import Model
 from paritylab.models.readouts import Readout
-from paritylab.options import check_settings, nearest, options_of
+from paritylab.options import Choice, check_settings, nearest, options_of
 from paritylab.problem import Loss
+from paritylab.problem.losses import LOSSES
 
 #: A parity counts as solved below this squared-hinge risk.
 SOLVED_RISK = 0.05
@@ -47,6 +49,17 @@ OptimiserPart: TypeAlias = (
 )
 #: A model, the start of every run, or a function from a key to one.
 ModelPart: TypeAlias = Model | Callable[[jax.Array], Model]
+
+# What a field that holds such a part may be: the registered names, or a part of one's own.
+
+LOSS = Choice(LOSSES, own="a Loss or a function of y and ŷ")
+ATTENTION = Choice(ATTENTION_KINDS, own="a function of scores")
+LINK = Choice(LINKS, own="an AbstractLink or an even function of t")
+
+#: Largest n at which training visits all inputs.
+MOST_INPUTS = 20
+#: Kinds of hidden targets, as `BaseLearner.targets` names them.
+TARGETS = ("parity", "junta", "pair", "tree")
 
 
 class Trace(dict[str, np.ndarray]):
@@ -133,7 +146,10 @@ M_co = TypeVar("M_co", bound=Model, covariant=True)
 
 
 class Learner(Protocol[D_contra, M_co]):
-    """What `learn` needs of a learner of data D that trains models M."""
+    """What `learn` needs of a learner of data D that trains models M.
+
+    All else that is known of one has a default: see `BaseLearner`.
+    """
 
     @property
     def takes(self) -> tuple[type[Data], ...]:
@@ -146,38 +162,82 @@ class Learner(Protocol[D_contra, M_co]):
         """The trained model of one run, from its numbers, its target and its key."""
 
 
+class BaseLearner:
+    """Base of a learner: what it says of itself, with what holds unless a class says otherwise.
+
+    A learner need not inherit from this. Of one that does not, `fact` reads the attributes it has
+    and takes the others from here. Who inherits gets one thing more: a misspelt keyword is
+    answered with the setting that was probably meant.
+
+    takes: kinds of data. targets: what may be hidden: "parity", "junta", "pair" (a parity of two
+    bits with sign -1) or "tree"; sweeps and the command line draw the first. streams: its memory
+    does not grow with the number of rows. one_by_one: runs are trained one after another.
+    presets: constructors by name. trains_on: options of `paritylab train` where none are typed,
+    such as {"n": 64, "k": 32, "runs": 5}. captions: what entries of its trace and its stats are
+    called on pictures and in tables. course: the entries of its trace that `Runs.plot` may draw,
+    the best first. closed: its risk on a population is known in closed form at any n; else all
+    inputs are visited, up to n = 20.
+    """
+
+    targets: ClassVar[tuple[str, ...]] = ("parity", "junta")
+    streams: ClassVar[bool] = False
+    one_by_one: ClassVar[bool] = False
+    closed: ClassVar[bool] = False
+    presets: ClassVar[Mapping[str, Callable[..., Any]]] = {}
+    trains_on: ClassVar[Mapping[str, Any]] = {}
+    captions: ClassVar[Mapping[str, str]] = {"risk": "risk that the run descends"}
+    course: ClassVar[tuple[str, ...]] = ("risk",)
+
+    def __new__(cls, *values: object, **settings: object) -> Self:
+        known = [each.name for each in fields(cls)] if is_dataclass(cls) else settings
+        for name in settings:
+            if name not in known:
+                raise TypeError(f"{cls.__name__} has no setting {name!r}{nearest(name, known)}")
+        return super().__new__(cls)
+
+    def default_samples(self, n: int) -> int | None:
+        """Rows that `paritylab train` gives it; None if it needs none. Fresh ones if it takes such.
+
+        Expectations over all inputs where it takes these, else 64 fresh rows a step, else 1000 n.
+        """
+        takes = fact(self, "takes")
+        if Population in takes and (fact(self, "closed") or n <= MOST_INPUTS):
+            return None
+        return 64 if Fresh in takes else 1000 * n
+
+    def frames(self, trace: Mapping[str, np.ndarray], n: int) -> dict[str, Any]:
+        """What the live page moves, from one run's trace: "directions" and "tau" of heads on the
+        circle, or "scores" of a chain; nothing if its trace has no such picture."""
+        return {}
+
+
+def fact(learner: object, name: str) -> Any:
+    """What a learner or its class says of itself; what `BaseLearner` says where it is silent."""
+    stated = getattr(learner, name, None)
+    if stated is not None:
+        return stated
+    default = BaseLearner.__dict__[name]
+    return default.__get__(learner) if callable(default) else default
+
+
 #: Every learner by the name that sweeps, saved runs and the command line know it by.
 LEARNERS: dict[str, type[Learner[Any, Any]]] = {}
 Kind = TypeVar("Kind", bound=Learner[Any, Any])
 
 
 def register_learner(name: str) -> Callable[[type[Kind]], type[Kind]]:
-    """Give a learner the name by which sweeps, saved runs and the command line know it.
-
-    Its constructor then answers a misspelt setting with the one that was probably meant.
-    """
+    """Give a learner the name by which sweeps, saved runs and the command line know it."""
 
     def enter(learner: type[Kind]) -> type[Kind]:
+        if unknown := set(fact(learner, "targets")) - set(TARGETS):
+            raise ValueError(
+                f"{learner.__name__}.targets must be some of {', '.join(TARGETS)}, got "
+                f"{shortened(min(unknown))}"
+            )
         LEARNERS[name] = learner
-        if is_dataclass(learner):
-            _hint_at_names(learner)
         return learner
 
     return enter
-
-
-def _hint_at_names(learner: type) -> None:
-    """Make the constructor name the setting that a misspelt keyword probably meant."""
-    build, known = learner.__init__, [each.name for each in fields(learner)]  # type: ignore[misc]
-
-    @wraps(build)
-    def checked(self: Any, *given: Any, **settings: Any) -> None:
-        for each in settings:
-            if each not in known:
-                raise TypeError(f"{learner.__name__} has no setting {each!r}{nearest(each, known)}")
-        build(self, *given, **settings)
-
-    learner.__init__ = checked  # type: ignore[misc]
 
 
 def learner_name(learner: Learner[Any, Any]) -> str:

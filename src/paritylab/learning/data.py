@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.typing import ArrayLike
 
-from paritylab.checks import check_kind, shortened, whole
+from paritylab._support.checks import check_kind, shortened, whole
 from paritylab.problem import Corruption, Junta, Parity, ParityTree
 from paritylab.problem.hidden_set import as_bits
 

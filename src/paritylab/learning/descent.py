@@ -9,8 +9,9 @@ import numpy as np
 import optax
 from jaxtyping import PyTree
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.contract import OptimiserPart
-from paritylab.precision import AnyArray
+from paritylab.options import Choice
 
 #: Optimisers by name; each takes the step size.
 OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
@@ -22,6 +23,9 @@ OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
     "adamw": optax.adamw,
     "rmsprop": optax.rmsprop,
 }
+OPTIMISER = Choice(
+    OPTIMISERS, own="an optax optimiser or a function of the step size that gives one"
+)
 
 State = TypeVar("State")
 

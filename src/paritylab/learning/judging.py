@@ -13,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.contract import SOLVED_RISK, Subset, Trained
 from paritylab.learning.data import Data, KnownData, Rows, functions_of
 from paritylab.models.protocol import Model, parameters_of
 from paritylab.models.readouts import Readout
-from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Loss, Parity, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk import Risk, enumerated_risk, population_risks, sampled_risk

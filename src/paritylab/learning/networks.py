@@ -13,9 +13,13 @@ from typing import Annotated, ClassVar, Generic, NamedTuple, TypeVar, cast
 import jax
 import jax.numpy as jnp
 import optax
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import Array, PyTree
 
 from paritylab.learning.contract import (
+    LOSS,
+    BaseLearner,
     LossPart,
     ModelPart,
     OptimiserPart,
@@ -32,7 +36,7 @@ from paritylab.learning.data import (
     Unknown,
     parities_of,
 )
-from paritylab.learning.descent import as_optimiser
+from paritylab.learning.descent import OPTIMISER, as_optimiser
 from paritylab.learning.objective import Objective, StepRisk
 from paritylab.learning.stepwise import Size, Stepwise, update
 from paritylab.models import FeedForward, FrozenHeads
@@ -44,7 +48,7 @@ from paritylab.models.protocol import (
     with_parameters,
 )
 from paritylab.models.recurrent import BitReader, Recurrent, reader_inputs
-from paritylab.options import LOSS, OPTIMISER, Choice, Doc, Ge, Gt
+from paritylab.options import Choice
 from paritylab.problem import as_loss
 from paritylab.risk.objective import Target as Arrays
 from paritylab.risk.rows import WeightedRows
@@ -68,7 +72,7 @@ class Descending(NamedTuple):
     fixed: Callable[[], Fixed]
 
 
-class Network(Stepwise, abc.ABC, Generic[M]):
+class Network(BaseLearner, Stepwise, abc.ABC, Generic[M]):
     """Gradient descent from `draw(key, target)`; a run is solved if its risk is below 0.05.
 
     The start of run i draws from the second half of its key. A preset may have an update rule of
@@ -80,6 +84,7 @@ class Network(Stepwise, abc.ABC, Generic[M]):
     optimiser: OptimiserPart = "sgd"
 
     takes: ClassVar[tuple[type[Data], ...]] = (Population, Sample, Fresh, Rows)
+    trains_on: ClassVar = {"n": 8, "k": 2, "runs": 20}
 
     @abc.abstractmethod
     def draw(self, key: jax.Array, target: Target | Unknown) -> M:
@@ -214,6 +219,8 @@ class RecurrentNet(Network[BitReader]):
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 1500
 
     takes = (Sample, Fresh)
+    targets = ("parity",)
+    trains_on: ClassVar = {"n": 8, "k": 2, "runs": 5}
     # A string costs a network n steps one after another: fewer of them than for other models.
     judged_by = (14, 2048)
 

@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from paritylab.learning.contract import LossPart
+from paritylab._support.precision import AnyArray
+from paritylab.learning.contract import MOST_INPUTS, LossPart
 from paritylab.learning.data import Data, Fresh, Population, Rows, Sample, are_uniform, sources_of
 from paritylab.models.protocol import Model, is_model, parameters_of, with_parameters
-from paritylab.precision import AnyArray
 from paritylab.problem import Loss, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, stacked_targets
@@ -27,8 +27,6 @@ from paritylab.risk.rows import WeightedRows, draw_rows, every_row, predictions
 
 #: Bits of the rows that a run holds at a time.
 PIECE = 1 << 20
-#: Largest n at which training visits all inputs.
-MOST_BITS = 20
 
 #: The risk of a model over all inputs, from the target's arrays; in closed form.
 ExactRisk = Callable[[Any, Any], jax.Array]
@@ -68,10 +66,10 @@ class Objective(NamedTuple):
             )
         if not isinstance(data, Population) or data.route == "enumeration" or batch is not None:
             exact = None
-        if isinstance(data, Population) and exact is None and data.n > MOST_BITS:
+        if isinstance(data, Population) and exact is None and data.n > MOST_INPUTS:
             raise ValueError(
                 f"no closed form of this risk is known, and training visits all inputs up to "
-                f"n = {MOST_BITS}, got n={data.n}; give Sample or Fresh"
+                f"n = {MOST_INPUTS}, got n={data.n}; give Sample or Fresh"
             )
         samples = data.samples if isinstance(data, Sample | Fresh) else 0
         return cls(as_loss(loss), kind, samples, are_uniform(data), batch, exact)

@@ -19,12 +19,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.charts import Series, paint, styled
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
+from paritylab._support.user_functions import one_call
+from paritylab.figures import Series, paint, styled
 from paritylab.learning.contract import (
     Learner,
     Trained,
     check_learner,
+    fact,
     is_stepwise,
     learner_name,
 )
@@ -40,7 +42,6 @@ from paritylab.learning.saving import learner_facts, learner_from, read_tree, wr
 from paritylab.learning.stepwise import Report
 from paritylab.learning.training import rebuild_model, train_stepwise
 from paritylab.models.protocol import Model
-from paritylab.precision import one_call
 from paritylab.problem.keys import as_key, run_numbers
 from paritylab.problem.sampling import fold_keys
 from paritylab.statistics import Rate
@@ -353,7 +354,7 @@ def described(learner: object) -> str:
 def course(runs: Runs[Any]) -> Series:
     """The chart of what each run descended, step by step, in the colour of whether it solved its
     problem; of the risks at the end, in rising order, where no trace was kept."""
-    name = next((name for name in ("right", "risk") if name in runs.trace), None)
+    name = next((name for name in fact(runs.learner, "course") if name in runs.trace), None)
     if name is None or len(runs.trace["step"]) < 3:
         ends = np.sort(runs.risk[np.isfinite(runs.risk)])
         line = {"x": np.arange(1, len(ends) + 1), "y": ends}
@@ -364,6 +365,6 @@ def course(runs: Runs[Any]) -> Series:
         for row, solved in zip(runs.trace[name][:LINES], runs.solved, strict=False)
         if np.isfinite(row).all()
     ]
-    word = {"right": "share of fresh rows with a right chain", "risk": "risk that the run descends"}
-    axes = {"x": {"label": "step"}, "y": {"label": word[name]}}
+    label = fact(runs.learner, "captions").get(name, name)
+    axes = {"x": {"label": "step"}, "y": {"label": label}}
     return {"kind": "lines", **axes, "lines": lines}

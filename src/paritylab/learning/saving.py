@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.files import write_atomically
+from paritylab._support.output_files import write_atomically
+from paritylab._support.safe_io import check_archive, parse_json, read_bytes
 from paritylab.learning.contract import LEARNERS, Learner, learner_name
 from paritylab.learning.data import Fresh, Population, Rows, Sample
 from paritylab.problem import Corruption, Junta, Parity, ParityTree
-from paritylab.untrusted import check_archive, parse_json, read_bytes
 
-#: Format 3 is that of 0.3.0, whose settings and numbers differ.
 FORMAT = 4
 #: Bytes of a file of runs that is opened.
 LARGEST_FILE = 1 << 31
@@ -51,14 +50,11 @@ def read_tree(path: str | Path) -> PyTree:
         with np.load(content, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         header = parse_json(str(arrays.pop("header")))
-        if header["format"] == FORMAT:
-            return _filled(header["tree"], arrays)
+        if header["format"] != FORMAT:
+            raise ValueError(f"its format is {header['format']}, this version reads {FORMAT}")
+        return _filled(header["tree"], arrays)
     except Exception as error:  # a malformed archive can raise nearly anything
         raise ValueError(f"{path} does not hold saved runs: {error}") from None
-    raise ValueError(
-        f"{path} holds saved runs of format {header['format']}, this version reads {FORMAT}; open "
-        "it with the paritylab that wrote it (0.3.0 for format 3), or train the runs again"
-    )
 
 
 def learner_facts(learner: Learner[Any, Any]) -> Facts:

@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from annotated_doc import Doc
+from annotated_types import Ge, Gt, Le
 from jaxtyping import Array, PyTree
 
 from paritylab.learning.contract import register_learner
@@ -24,7 +26,7 @@ from paritylab.learning.networks import Network
 from paritylab.learning.objective import ExactRisk, Objective
 from paritylab.learning.stepwise import Size
 from paritylab.models.feedforward import FeedForward
-from paritylab.options import Choice, Doc, Ge, Gt, Le
+from paritylab.options import Choice
 from paritylab.risk.objective import Target as Arrays
 
 #: A setting, or its value inside compiled code.
@@ -77,6 +79,7 @@ class HingeNet(Network[FeedForward]):
     frozen: Annotated[bool, Doc("Keep the hidden layer as drawn.")] = False
 
     takes = (Fresh,)
+    trains_on: ClassVar = {"n": 12, "k": 2, "runs": 5}
     loss = "hinge"
     judged_by = JUDGED_BY
 
@@ -133,6 +136,9 @@ class SignDescent(Network[FeedForward]):
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 40
 
     takes = (Population, Fresh)
+    closed = True
+    targets = ("parity",)
+    trains_on: ClassVar = {"n": 12, "k": 3}
     loss = "correlation"
     judged_by = JUDGED_BY
 

@@ -15,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
+from paritylab._support.precision import float64
+from paritylab._support.user_functions import is_fixed
 from paritylab.learning.contract import Trained
 from paritylab.learning.data import Data, Rows, Target, Unknown, targets_or_unknown
 from paritylab.learning.descent import walk
@@ -33,7 +35,6 @@ from paritylab.learning.stepwise import (
     unpack,
 )
 from paritylab.models.protocol import Model, check_model, parameters_of, with_parameters
-from paritylab.precision import float64, is_fixed
 from paritylab.problem.sampling import each_key
 
 #: Numbers that all runs of a block may hold at a time, 1 GB.

@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import shortened, whole
+from paritylab._support.checks import shortened, whole
+from paritylab._support.precision import AnyArray, keep_float64
 from paritylab.models.positions import AbstractPositionCode, Circle
 from paritylab.models.protocol import TrainsOneArray, parameters_of, with_parameters
 from paritylab.models.readouts import Bowl, Readout, as_readout, default_readout
-from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.keys import Key
 from paritylab.problem.sampling import normals

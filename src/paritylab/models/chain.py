@@ -12,11 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.checks import shortened, whole
+from paritylab._support.checks import shortened, whole
+from paritylab._support.precision import AnyArray, keep_float64
+from paritylab._support.user_functions import mark_of
 from paritylab.models.attention import softmax_attention
 from paritylab.models.links import AbstractLink, CosineLink, as_link
 from paritylab.models.protocol import TrainsOneArray
-from paritylab.precision import AnyArray, keep_float64, mark_of
 from paritylab.problem.tree import level_ends
 
 MASKS = ("token", "level")

@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import shortened, whole
+from paritylab._support.checks import shortened, whole
+from paritylab._support.precision import AnyArray
 from paritylab.models.attention import HeadAttention
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.readouts import Zigzag
-from paritylab.precision import AnyArray
 from paritylab.problem import Parity, all_bits
 
 

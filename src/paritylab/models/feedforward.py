@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
+from paritylab._support.precision import AnyArray, keep_float64
 from paritylab.models.readouts import smooth_relu
-from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.keys import Key, as_key
 from paritylab.problem.sampling import normals
 

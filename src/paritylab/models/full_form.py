@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import whole
+from paritylab._support.checks import whole
+from paritylab._support.precision import AnyArray, keep_float64
 from paritylab.models.attention import HeadAttention, check_temperature, softmax_attention
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.positions import Circle
 from paritylab.models.protocol import TrainsOneArray
 from paritylab.models.readouts import Readout, Zigzag
-from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.keys import Key, as_key
 from paritylab.problem.sampling import normals
 

@@ -11,8 +11,9 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from paritylab.checks import shortened
-from paritylab.precision import check_scalar_function, float64
+from paritylab._support.checks import shortened
+from paritylab._support.precision import float64
+from paritylab._support.user_functions import check_scalar_function
 
 
 class AbstractLink(eqx.Module):

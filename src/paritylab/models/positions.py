@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt8
 
-from paritylab.checks import shortened, whole
-from paritylab.precision import AnyArray, Numbers
+from paritylab._support.checks import shortened, whole
+from paritylab._support.precision import AnyArray, Numbers
 from paritylab.problem.keys import Key, as_key
 
 #: Positions are numbered by 32-bit numbers.

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.precision import AnyArray
+from paritylab._support.precision import AnyArray
 
 _M = TypeVar("_M")
 

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import shortened
-from paritylab.precision import AnyArray, Numbers, check_scalar_function, float64, name_of
+from paritylab._support.checks import shortened
+from paritylab._support.precision import AnyArray, Numbers, float64
+from paritylab._support.user_functions import check_scalar_function, name_of
 from paritylab.problem import Junta, Parity
 from paritylab.problem.hidden_set import check_problem
 

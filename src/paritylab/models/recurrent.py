@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from paritylab.precision import AnyArray
+from paritylab._support.precision import AnyArray
 from paritylab.problem.keys import Key, as_key
 
 CELLS = ("elman", "lstm")

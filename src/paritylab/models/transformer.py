@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.precision import AnyArray, name_of
+from paritylab._support.precision import AnyArray
+from paritylab._support.user_functions import name_of
 
 #: The token between bits and chain, and in slots that say nothing.
 MARK = 2

@@ -3,7 +3,7 @@
 from paritylab.problem.corruption import Corruption
 from paritylab.problem.hidden_set import as_bits, bits_from_signs, signs_from_bits
 from paritylab.problem.junta import Junta, random_junta
-from paritylab.problem.losses import LOSSES, Loss, as_loss
+from paritylab.problem.losses import LOSSES, Loss, as_loss, register_loss
 from paritylab.problem.parity import (
     Parity,
     random_parities,
@@ -30,6 +30,7 @@ __all__ = [
     "random_parity",
     "random_tree",
     "random_trees",
+    "register_loss",
     "sample",
     "sets_up_to_symmetry",
     "signs_from_bits",

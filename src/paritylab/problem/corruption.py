@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int8, Num, UInt8
 from numpy.typing import ArrayLike
 
-from paritylab.checks import check_kind, shortened, whole
-from paritylab.precision import AnyArray
+from paritylab._support.checks import check_kind, shortened, whole
+from paritylab._support.precision import AnyArray
 
 
 def as_bits(values: ArrayLike | jax.Array) -> AnyArray:

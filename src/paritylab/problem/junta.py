@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Num
 
-from paritylab.checks import shortened, whole
+from paritylab._support.checks import shortened, whole
 from paritylab.problem.hidden_set import (
     AbstractHiddenSet,
     Distribution,

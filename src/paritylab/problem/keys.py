@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Int
 
-from paritylab.checks import whole
+from paritylab._support.checks import whole
 
 #: An integer seed or a jax key.
 Key = int | np.integer | Array

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-from paritylab.checks import shortened
-from paritylab.precision import AnyArray, check_scalar_function, float64, name_of
+from paritylab._support.checks import shortened
+from paritylab._support.precision import AnyArray, float64
+from paritylab._support.user_functions import check_scalar_function, name_of
 
 _T = TypeVar("_T")
 _A = TypeVar("_A", Array, np.ndarray)
@@ -86,6 +87,30 @@ LOSSES: dict[str, Loss] = {
         ),
     )
 }
+
+
+def register_loss(
+    name: str, *, outer: Callable[[Float[Array, ""]], Float[Array, ""]] = _same
+) -> Callable[[Pointwise], Pointwise]:
+    """Give a function of y and ŷ the name by which learners, sweeps and the command line know it.
+
+    outer: of the mean, as in `Loss`; the identity for ordinary losses.
+
+    >>> @register_loss("logistic")
+    ... def logistic(y, prediction):
+    ...     return jnp.logaddexp(0, -y * prediction)
+    >>> as_loss("logistic").is_mean
+    True
+    >>> del LOSSES["logistic"]
+    """
+
+    def enter(pointwise: Pointwise) -> Pointwise:
+        loss = Loss(name, pointwise, outer)
+        _check(loss)
+        LOSSES[name] = loss
+        return pointwise
+
+    return enter
 
 
 def as_loss(loss: object) -> Loss:

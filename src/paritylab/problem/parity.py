@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from paritylab.checks import shortened, whole
+from paritylab._support.checks import shortened, whole
+from paritylab._support.padding import padded_size
 from paritylab.problem.hidden_set import (
     AbstractHiddenSet,
     checked_bias,
@@ -18,7 +19,6 @@ from paritylab.problem.hidden_set import (
     checked_subset,
 )
 from paritylab.problem.keys import Key as Key, as_key, checked_seed, run_numbers  # noqa: PLC0414
-from paritylab.shapes import bucket
 
 #: Positions are numbered by 32-bit numbers.
 MOST_BITS = 2**31 - 1
@@ -123,7 +123,7 @@ def random_parities(
     [3, 3]
     """
     runs = whole("runs", runs, 1, MOST_RUNS)
-    numbers = np.resize(run_numbers(first, runs), bucket(runs))
+    numbers = np.resize(run_numbers(first, runs), padded_size(runs))
     words = np.asarray(_target_words(as_key(key), numbers))[:runs]
     return tuple(random_parity(each, n, k, **options) for each in words)
 

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int8, Num, UInt8, UInt32
 
-from paritylab.checks import whole
-from paritylab.precision import AnyArray
+from paritylab._support.checks import whole
+from paritylab._support.padding import padded_size
+from paritylab._support.precision import AnyArray
 from paritylab.problem.hidden_set import check_problem
 from paritylab.problem.junta import Junta
 from paritylab.problem.keys import MOST_SEEDS, Key, as_key as as_key, seed_of as seed_of  # noqa: PLC0414
 from paritylab.problem.parity import Parity
-from paritylab.shapes import bucket
 
 
 class Batch(NamedTuple):
@@ -31,7 +31,7 @@ _AT_ONCE = 2**33
 
 def fold_keys(key: Array, numbers: np.ndarray) -> Array:
     """fold_in(key, number) for every number (N,), as an array of N keys; one compiled call."""
-    padded = np.resize(numbers, bucket(len(numbers)))
+    padded = np.resize(numbers, padded_size(len(numbers)))
     words = np.asarray(_fold(key, padded))[: len(numbers)]
     keys: Array = jax.random.wrap_key_data(jnp.asarray(words))
     return keys
@@ -57,7 +57,7 @@ def normals(key: Key, shape: tuple[int, ...], dtype: type[np.floating] | None = 
     """
     size = int(np.prod(shape))
     kind = jax.dtypes.canonicalize_dtype(float if dtype is None else dtype)
-    drawn = jax.random.normal(as_key(key), (bucket(size),), kind)
+    drawn = jax.random.normal(as_key(key), (padded_size(size),), kind)
     return np.asarray(drawn)[:size].reshape(shape)
 
 

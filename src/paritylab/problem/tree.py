@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.checks import whole
-from paritylab.precision import AnyArray
+from paritylab._support.checks import whole
+from paritylab._support.precision import AnyArray
 from paritylab.problem.junta import walsh_transform
 from paritylab.problem.keys import Key, as_key, run_numbers
 from paritylab.problem.parity import MOST_RUNS, Parity, random_parity

@@ -1,12 +1,9 @@
-"""Runs the statement of an id on its certificate, and keeps what was verified when and with what.
+"""Runs the statement of an id on its certificate.
 
 What is to be shown is in `statements`, by id, so that a file cannot ask for less.
 """
 
-import hashlib
 import importlib
-import importlib.metadata
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,13 +18,6 @@ from paritylab.proofs.domain import shortened
 
 HERE = Path(__file__).parent
 CERTIFICATES, STATEMENTS = HERE / "certificates", HERE / "statements"
-
-#: Proofs that take longer than this many seconds are not repeated by `verified`.
-LIVE_SECONDS = 20
-#: For those: with which files, and with what and when, `prove --record` verified them last.
-RECORD = HERE / "verified.json"
-#: What `verified` found, by id and the files it stood on; in memory only.
-_FOUND: dict[tuple[str, str], bool] = {}
 
 
 @dataclass(frozen=True)
@@ -140,22 +130,6 @@ def _as_rationals(value: Any) -> Any:
     return value
 
 
-def verified(id: str) -> bool:
-    """Whether the statement is proved: shown here and now, once per certificate and checker.
-
-    A long proof counts if `prove --record` verified exactly these files with the python-flint that
-    is installed.
-    """
-    if missing_extra() or id not in provable():
-        return False
-    key = (id, fingerprint(id))
-    if expected_seconds(id) > LIVE_SECONDS:
-        return recorded().get(id, {}).get("fingerprint") == key[1]
-    if key not in _FOUND:
-        _FOUND[key] = verify(id).verified
-    return _FOUND[key]
-
-
 def settles(id: str, status: str) -> bool:
     """Whether what is proved decides for this status.
 
@@ -166,59 +140,6 @@ def settles(id: str, status: str) -> bool:
     return status in decided[statement(id).PRINTED]
 
 
-def recorded() -> dict[str, dict[str, Any]]:
-    """What is known of long proofs that were verified, by id: see `record`."""
-    return dict(json.loads(RECORD.read_text(encoding="utf-8"))) if RECORD.is_file() else {}
-
-
-def record(result: Result) -> None:
-    """Keep files, day, python-flint and time of a long proof; one that fails loses its entry."""
-    if expected_seconds(result.claim) <= LIVE_SECONDS:
-        return
-    kept = {id: entry for id, entry in recorded().items() if id != result.claim}
-    if result.verified:
-        kept[result.claim] = {
-            "fingerprint": fingerprint(result.claim),
-            "python-flint": flint_version(),
-            "day": time.strftime("%Y-%m-%d", time.gmtime()),
-            "seconds": round(result.seconds),
-            "wall": round(result.wall),
-        }
-    RECORD.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def provenance(id: str) -> str:
-    """When and with what a long proof was verified, or why its record does not count; else ''."""
-    if expected_seconds(id) <= LIVE_SECONDS:
-        return ""
-    entry = recorded().get(id)
-    if entry is None:
-        return "never recorded as verified: run make prove"
-    said = f"verified on {entry['day']} with python-flint {entry['python-flint']}"
-    said += f" in {entry['seconds']} s of processor time"
-    if entry["fingerprint"] == fingerprint(id):
-        return said
-    return f"{said}, not with these files and python-flint {flint_version()}: run make prove"
-
-
-def flint_version() -> str:
-    """The version of python-flint that is installed."""
-    return importlib.metadata.version("python-flint")
-
-
-def files_of(id: str) -> list[Path]:
-    """The files a proof stands on: its certificate, its statement, the checker and its kernel."""
-    own = [CERTIFICATES / f"{id}.json", STATEMENTS / f"{id.replace('-', '_')}.py"]
-    shared = ("checker.py", "reading.py", "domain.py", "kernel.py", "pairs.py")
-    return [*own, *(HERE / name for name in shared)]
-
-
 def title(id: str) -> str:
     """What is proved, in one sentence, with its setting."""
     return str(statement(id).TITLE)
-
-
-def fingerprint(id: str) -> str:
-    """A hash of the certificate, the statement, the checker and python-flint's version."""
-    parts = [path.read_bytes() if path.is_file() else b"" for path in files_of(id)]
-    return hashlib.sha256(b"\0".join([*parts, flint_version().encode()])).hexdigest()

@@ -5,6 +5,8 @@ numbers in both balls. Nothing of the rest of the package is used here.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import product
 from multiprocessing import get_context
 from time import process_time
@@ -21,6 +23,10 @@ Row = list[Any]
 
 class NotShownError(Exception):
     """An inequality that could not be shown."""
+
+
+class WorkerDiedError(RuntimeError):
+    """A process that worked on a part of a proof ended before it had an answer."""
 
 
 class Proof:
@@ -115,6 +121,7 @@ class Proof:
         Each task gets a ledger of its own and notes so many steps (`noted`) in it; they are
         appended here in the tasks' order. What it returns comes back in that order, too. function
         must be a module's own and tasks must pickle. until: the share of the work then done.
+        WorkerDiedError if one of the processes is killed.
         """
         left = None if self.reverse is None else self.reverse - len(self.steps)
         work = [
@@ -123,8 +130,16 @@ class Proof:
         ]
         if self.jobs == 1:
             return self._gathered(map(_apart, work), len(work), until, 0)
-        with get_context("spawn").Pool(min(self.jobs, len(work))) as pool:
-            return self._gathered(pool.imap(_apart, work), len(work), until, 1)
+        workers = min(self.jobs, len(work))
+        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+        try:
+            return self._gathered(pool.map(_apart, work), len(work), until, 1)
+        except BrokenProcessPool:
+            raise WorkerDiedError(
+                "a worker process of a proof died before it had an answer: killed, or out of memory"
+            ) from None
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def _gathered(self, done: Iterable[Any], count: int, until: float, away: int) -> list[Any]:
         values = []

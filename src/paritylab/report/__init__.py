@@ -1,5 +1,8 @@
-"""How it is seen: figures and the self-contained HTML page, from rows alone."""
+"""How it is seen: figures and the self-contained HTML page, from rows alone.
 
-from paritylab.report.page import read_rows, write_report
+Names load their module on first use, so that a verdict is put into words without jax.
+"""
 
-__all__ = ["read_rows", "write_report"]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

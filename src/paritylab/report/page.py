@@ -8,22 +8,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from paritylab._support.colours import themes_css
+from paritylab._support.output_files import write_atomically
+from paritylab._support.safe_io import printable, read_json
 from paritylab.claims.coverage import claims_of, covered_papers, statements
 from paritylab.claims.engine.verdict import PAPERS, Evidence, Status, checked_row
 from paritylab.claims.errata import ERRATA
-from paritylab.colours import themes_css
-from paritylab.files import write_atomically
+from paritylab.figures import panels
 from paritylab.report import words
-from paritylab.report.figures import panels
+from paritylab.report.findings import findings
 from paritylab.report.formulas import typeset
-from paritylab.report.phases import PhaseDiagram
-from paritylab.report.words import meanings
-from paritylab.untrusted import printable, read_json
+
+if TYPE_CHECKING:
+    from paritylab.report.phases import PhaseDiagram
 
 Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -63,10 +65,12 @@ def _shown(row: Any, name: str) -> Row:
     full = checked_row(row, name)
     with _named(f"{name} ({row['id']}): its comparisons cannot be read"):
         lines = words.lines(full)
-    return {**full, "lines": lines, "note": words.note(full), "symbols": meanings(full)}
+    return {**full, "lines": lines, "note": words.note(full)}
 
 
-def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiagram] = ()) -> Path:
+def write_report(
+    rows: list[Row], folder: str | Path, phases: "Sequence[PhaseDiagram]" = ()
+) -> Path:
     """Write `index.html` into the folder and return its path; an older page is replaced.
 
     phases: diagrams of sweeps, for a tab of their own.
@@ -104,7 +108,7 @@ def filled(folder: Path, template: str, script: str, style: str, **given: Any) -
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
+def _render(rows: list[Row], phases: "Sequence[PhaseDiagram]") -> str:
     ids = {row["id"] for row in rows}
     used = {key: {row[key] for row in rows} for key in ("paper", "status", "evidence")}
     known = [each for each in PAPERS if each in used["paper"]]
@@ -115,6 +119,7 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
         script=(_TEMPLATES / "page.js").read_text(encoding="utf-8"),
         style=themes_css() + (_TEMPLATES / "page.css").read_text(encoding="utf-8"),
         cards=[{**row, "pictures": _pictures(row), "command": _command(row)} for row in rows],
+        findings=findings(rows),
         by_id={row["id"]: row for row in rows},
         papers=papers,
         in_order=in_order,

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
+from paritylab.execution.store import Store
+from paritylab.figures import Line, Lines
 from paritylab.sweep.cells import Cell, stored_cells, varied
 from paritylab.sweep.grid import Grid
 from paritylab.sweep.named import EFFORTS, NAMED, Layout, TheoryLine, named_sweep
-from paritylab.sweep.store import Store
 
 RATE = "share of runs that succeed"
 #: Curves of one plot, at most.

@@ -5,8 +5,9 @@ from functools import lru_cache
 
 import jax
 
+from paritylab._support.precision import float64
+from paritylab._support.user_functions import call_in_progress, mark_of
 from paritylab.models.readouts import Readout, as_readout
-from paritylab.precision import call_in_progress, float64, mark_of
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.population import route_in_loop
 from paritylab.risk.routes.pieces import Labels

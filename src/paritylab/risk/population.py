@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from paritylab._support.precision import AnyArray, float64
+from paritylab._support.user_functions import one_call
 from paritylab.models import (
     Cosine,
     HeadAttention,
@@ -19,7 +21,6 @@ from paritylab.models import (
     default_readout,
 )
 from paritylab.models.readouts import Readout
-from paritylab.precision import AnyArray, float64, one_call
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Kind, Risk, RiskGradient
@@ -73,8 +74,8 @@ ROUTES = (
     Route("half-sums", half_sums.risk, half_sums.in_loop, _has_pieces, once=36, loop=24, most=36),
     Route("enumeration", states.enumerated, states.in_loop, once=20, loop=14, most=26),
     Route("lattice", states.lattice, None, fits=_is_lattice),
-    Route("series", series.risk, series.in_loop, _has_pieces),
-    Route("series", numerical.risk, numerical.in_loop),
+    Route("Fourier series", series.risk, series.in_loop, _has_pieces),
+    Route("black box", numerical.risk, numerical.in_loop),
 )
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from paritylab.precision import float64
+from paritylab._support.precision import float64
 from paritylab.problem.losses import Loss
 
 Kind = Literal["exact", "numerical", "sampled"]

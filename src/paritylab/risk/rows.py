@@ -14,9 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import whole
+from paritylab._support.checks import whole
+from paritylab._support.precision import AnyArray, float64
+from paritylab._support.user_functions import mark_of, one_call
 from paritylab.models.protocol import Model, check_model, parameters_of, with_parameters
-from paritylab.precision import AnyArray, float64, mark_of, one_call
 from paritylab.problem import Junta, Parity, batches
 from paritylab.problem.keys import Key
 from paritylab.problem.losses import Loss, Pointwise, as_loss

@@ -3,6 +3,6 @@
 Names load their module on first use, so that engines and stores come without jax.
 """
 
-from paritylab.lazy import names_of_stub
+import lazy_loader
 
-__getattr__, __dir__ = names_of_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

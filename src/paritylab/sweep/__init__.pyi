@@ -1,5 +1,4 @@
-from paritylab.sweep.blocks import learners_from_file as learners_from_file
-from paritylab.sweep.cells import rates as rates
-from paritylab.sweep.grid import Grid as Grid, Spec as Spec, grid_from_toml as grid_from_toml
-from paritylab.sweep.runner import run_sweep as run_sweep
-from paritylab.sweep.store import Store as Store, StoreError as StoreError, open_store as open_store
+from .blocks import learners_from_file as learners_from_file
+from .cells import rates as rates
+from .grid import Grid as Grid, Spec as Spec, grid_from_toml as grid_from_toml
+from .runner import run_sweep as run_sweep

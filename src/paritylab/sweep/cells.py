@@ -1,13 +1,15 @@
 """Cells of a sweep from stored rows alone: what was varied, how often it succeeded."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from paritylab.execution.provenance import fingerprint_of
+from paritylab.execution.store import Block, Store
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
+from paritylab.sweep.blocks import files_of_parts
 from paritylab.sweep.grid import Spec
-from paritylab.sweep.provenance import fingerprint_of
-from paritylab.sweep.store import Block, Store
 
 Values = dict[str, Any]
 
@@ -45,18 +47,24 @@ def stored_cells(blocks: Iterable[Block], specs: Iterable[Spec] | None = None) -
     if places is not None:
         found.sort(key=lambda block: places[block["hash"]])
     values: dict[tuple[str, int, int], Values] = {}
+    code: dict[tuple[str, int, int], tuple[str, tuple[Path, ...]]] = {}
     flags: dict[tuple[str, int, int], dict[str, list[bool]]] = {}
     for block in found:
         spec = block["spec"]
         cell = (block["cell"], spec["seed"], spec["block"])
         values.setdefault(cell, {"learner": spec["learner"], **spec["problem"], **spec["settings"]})
+        if cell not in code:
+            files = files_of_parts(spec["learner"], spec["settings"])
+            code[cell] = (spec["learner"], tuple(files))
         marked = flags.setdefault(cell, {}).setdefault(block["fingerprint"], [])
         marked += [bool(row.get("success")) for row in block["rows"]]
-    names = {each["learner"] for each in values.values()}
-    marks = {name: fingerprint_of(LEARNERS.get(name)) for name in names}
+    marks: dict[tuple[str, tuple[Path, ...]], str] = {}
     made = []
     for cell, entries in values.items():
-        mine = flags[cell].get(marks[entries["learner"]])
+        learner, parts = code[cell]
+        if code[cell] not in marks:
+            marks[code[cell]] = fingerprint_of(LEARNERS.get(learner), parts)
+        mine = flags[cell].get(marks[code[cell]])
         counted = mine or max(flags[cell].values(), key=len)
         made.append(Cell(entries, Rate.of(counted), mine is not None))
     return made

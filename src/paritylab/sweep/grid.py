@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from paritylab.checks import check_kind, shortened, whole
+from paritylab._support.checks import check_kind, shortened, whole
+from paritylab._support.safe_io import printable, read_toml
 from paritylab.options import check_known
-from paritylab.untrusted import printable, read_toml
 
 #: Seeds that jax tells apart; larger ones repeat these.
 MOST_SEEDS = 2**32

@@ -6,19 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paritylab.execution.engines import Engine, Failure, serial
+from paritylab.execution.provenance import device, fingerprint_of, versions
+from paritylab.execution.store import Store
 from paritylab.learning import LEARNERS, Runs
 from paritylab.sweep.blocks import (
     Row,
     data_of,
+    files_of_parts,
     learner_of,
     learners_from_file,
     plain_rows,
     run_spec,
 )
-from paritylab.sweep.engines import Engine, Failure, serial
 from paritylab.sweep.grid import Spec
-from paritylab.sweep.provenance import device, fingerprint_of, versions
-from paritylab.sweep.store import Store
 
 
 class BlockError(ValueError):
@@ -34,32 +35,50 @@ class BlockError(ValueError):
         self.failures, self.computed = failures, computed
 
 
-def fingerprint(learner: str) -> str:
-    """Hash of the code, versions, precision and device behind the blocks of a learner."""
-    return fingerprint_of(LEARNERS.get(learner))
+def fingerprint(learner: str, parts: Iterable[Path] = ()) -> str:
+    """Hash of the code, versions, precision and device behind the blocks of a learner.
+
+    parts: the user's files that its settings name.
+    """
+    return fingerprint_of(LEARNERS.get(learner), parts)
+
+
+def _files(spec: Spec) -> list[Path]:
+    return files_of_parts(spec.learner, dict(spec.settings))
+
+
+def code_behind(spec: Spec) -> str:
+    """A spec's learner and the user's files that its settings name: equal code, equal text."""
+    return " ".join([spec.learner, *map(str, _files(spec))])
 
 
 def block_key(spec: Spec, mark: str | None = None) -> str:
     """Names a block together with everything that computed it. mark: its fingerprint, if known."""
-    mark = fingerprint(spec.learner) if mark is None else mark
+    mark = fingerprint(spec.learner, _files(spec)) if mark is None else mark
     return hashlib.sha256(f"{spec.hash}|{mark}".encode()).hexdigest()
 
 
+#: Users' files that this process has run for its tasks.
+_LOADED: set[str] = set()
+
+
 class Task(NamedTuple):
-    """A block for an engine: its spec, and the user's file that registers its learner, if any."""
+    """A block for an engine: its spec, and the user's file that registers its learner or loss."""
 
     spec: Spec
     file: str | None = None
 
 
 def made_rows(task: Task, marks: dict[str, str]) -> list[Row]:
-    """What an engine maps over the blocks. marks: the driver's fingerprint of each learner.
+    """What an engine maps over the blocks. marks: the driver's fingerprints, by `code_behind`.
 
     A worker whose code, versions or learner's file differ from the driver's must not answer.
     """
-    if task.file is not None and task.spec.learner not in LEARNERS:
+    if task.file is not None and task.file not in _LOADED:
+        _LOADED.add(task.file)
         learners_from_file(task.file)
-    if fingerprint(task.spec.learner) != marks[task.spec.learner]:
+    mark = fingerprint(task.spec.learner, _files(task.spec))
+    if mark != marks.get(code_behind(task.spec)):
         raise RuntimeError(
             "its worker has other code, versions or another learner's file than this process; "
             "give all machines the same ones and start old workers anew"
@@ -85,8 +104,14 @@ def run_sweep(
     """
     specs, engine = list(specs), engine or serial()
     check_specs(specs)
-    marks = {learner: fingerprint(learner) for learner in {spec.learner for spec in specs}}
-    keys = {spec: block_key(spec, marks[spec.learner]) for spec in specs}
+    if file is not None:
+        _LOADED.add(file)  # the caller has run it
+    codes = {spec: code_behind(spec) for spec in specs}
+    marks = {
+        code: fingerprint(spec.learner, _files(spec))
+        for code, spec in {code: spec for spec, code in codes.items()}.items()
+    }
+    keys = {spec: block_key(spec, marks[codes[spec]]) for spec in specs}
 
     def waiting() -> Iterator[Task]:
         for spec in specs:
@@ -106,7 +131,7 @@ def run_sweep(
             "seconds": round(done.seconds, 6),
             "device": device(),
             "versions": versions(),
-            "fingerprint": marks[spec.learner],
+            "fingerprint": marks[codes[spec]],
         }
         computed += store.save_block(keys[spec], spec, rows, facts, replace=fresh)
         on_block(spec, True)
@@ -139,7 +164,7 @@ def kept_runs(spec: Spec, folder: Path, *, trace: int | None = None, fresh: bool
     path = folder / f"{block_key(spec)}-{trace}.npz"
     if path.is_file() and not fresh:
         try:
-            return Kept(Runs.load(path), True)
+            return Kept(Runs.load(path, learner=learner_of(spec)), True)
         except ValueError:
             pass  # a damaged file is computed again and replaced
     runs = run_spec(spec, trace)

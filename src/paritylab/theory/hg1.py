@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Shaped
 from scipy.special import logsumexp
 
-from paritylab.precision import Numbers
+from paritylab._support.precision import Numbers
 
 
 def network_parameters(k: int) -> int:

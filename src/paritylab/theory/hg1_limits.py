@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import binom
 
+from paritylab._support.precision import Numbers, float64
 from paritylab.models import Zigzag
-from paritylab.precision import Numbers, float64
 
 #: A probability, or an array of them.
 _Share = TypeVar("_Share", float, np.ndarray)

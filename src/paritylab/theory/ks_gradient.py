@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.stats import binom
 
+from paritylab._support.precision import float64
 from paritylab.models.links import AbstractLink
-from paritylab.precision import float64
 from paritylab.problem.tree import ParityTree, level_ends, token_masks
 
 #: P(root = r, marked token = t, sum of all tokens) by (r, t).

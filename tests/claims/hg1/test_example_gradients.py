@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.claims.hg1.example_gradients import (
     attended_sum,
     example_loss,
     prediction,
 )
 from paritylab.models import Circle, HeadAttention
-from paritylab.precision import float64
 from paritylab.problem import Parity
 from paritylab.theory import hg1
 

@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.claims.hg1.fixed_heads import (
     fixed_attention_margin,
     hard_features,
     smallest_worst_risk,
 )
 from paritylab.learning.hardness.frozen import every_input
-from paritylab.precision import float64
 from paritylab.theory import hg1
 
 

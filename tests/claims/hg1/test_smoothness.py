@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab._support.precision import float64
 from paritylab.claims.hg1.example_gradients import example_loss, prediction
 from paritylab.claims.hg1.smoothness import _shares
-from paritylab.precision import float64
 
 
 def test_sizes_are_those_of_automatic_differentiation():

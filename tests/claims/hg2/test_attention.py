@@ -5,11 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.claims.hg2 import attention as kinds
 from paritylab.learning import Heads, Sample, learn
 from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, usual_width, xor_risk
 from paritylab.models import PackedSigns
-from paritylab.precision import float64
 from paritylab.problem import random_parities
 from paritylab.theory.hg2 import rows_to_be_right, rows_to_rank
 

@@ -6,13 +6,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.claims.ks.queries import random_signs, target_values
 from paritylab.learning import Elimination, Sample, learn
 from paritylab.learning.chain.levels import filter_levels
 from paritylab.learning.hardness.oracles import mean_label_square
 from paritylab.models import ChainModel, CosineLink, SlopedLink
 from paritylab.models.chain import visible_tokens
-from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_parities
 from paritylab.problem.junta import walsh_transform
 from paritylab.statistics import power_law

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import FullBatch, HidingOracle, Levels, Sample, TeacherStep, learn
 from paritylab.learning.chain.chain_learner import (
     BATCH,
@@ -17,7 +18,6 @@ from paritylab.learning.chain.levels import filter_levels, level_step
 from paritylab.learning.chain.teacher import batch_gradient, teacher_gradient
 from paritylab.learning.contract import learner_name
 from paritylab.models import LINKS, ChainModel
-from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_tree, random_trees
 from paritylab.risk import enumerated_risk
 from paritylab.theory.ks import child_signal, level_signal

@@ -5,11 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import Layers, Sample, learn
 from paritylab.learning.chain.layers import level_gradient
 from paritylab.learning.chain.wide import wide_layers
 from paritylab.models import LayeredChain
-from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_tree, random_trees
 from paritylab.problem.tree import level_ends
 

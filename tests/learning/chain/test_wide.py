@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from paritylab._support.precision import float64
 from paritylab.learning.chain import wide
 from paritylab.learning.chain.teacher import batch_gradient, usual_step
 from paritylab.learning.chain.wide import (
@@ -17,7 +18,6 @@ from paritylab.learning.chain.wide import (
     wide_step,
 )
 from paritylab.models.links import LINKS, as_link
-from paritylab.precision import float64
 from paritylab.problem import random_tree
 
 X64_MODES = [False]

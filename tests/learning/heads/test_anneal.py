@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import Heads, Population, Rows, Sample, learn
 from paritylab.learning.heads.moves import Attended, candidates, relocate
 from paritylab.learning.heads.objective import ProductRisk, at_angles, product_risk
 from paritylab.learning.judging import judge_heads
 from paritylab.learning.objective import Objective, risk_of_run
 from paritylab.models import Circle, Cosine, HeadAttention
-from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, sample
 from paritylab.risk import population_risk
 from paritylab.risk.objective import Target, target_of

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import OneStep, Population, learn
 from paritylab.learning.heads.one_step import set_forces
 from paritylab.models import Cosine, HeadAttention, RandomSigns
-from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities
 from paritylab.risk import enumerated_risk, model_gradient
 

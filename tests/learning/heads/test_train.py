@@ -8,6 +8,7 @@ import numpy as np
 import optax
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning import (
     Fresh,
     Heads,
@@ -18,7 +19,6 @@ from paritylab.learning import (
 )
 from paritylab.learning.heads.assembly import step_size
 from paritylab.models import HeadAttention, PiecewiseLinear, Zigzag
-from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, random_parity, sample
 from paritylab.problem.losses import LOSSES
 from paritylab.risk import enumerated_risk, model_gradient, population_risk

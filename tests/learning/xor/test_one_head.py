@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab._support.precision import float64
 from paritylab.learning.xor.exact import default_gain, usual_width, xor_risk
 from paritylab.models import PackedSigns, attend
-from paritylab.precision import float64
 
 X64_MODES = [False]
 N = 32

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from paritylab._support.precision import float64
 from paritylab.learning import Fresh, Heads, Population, Sample, learn
 from paritylab.learning.xor.exact import (
     SOLVED_ERROR,
@@ -26,7 +27,6 @@ from paritylab.models import (
     RandomSigns,
     attend,
 )
-from paritylab.precision import float64
 from paritylab.problem import Parity, as_loss, random_parities
 from paritylab.risk import enumerated_risk
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from paritylab._support.precision import float64
 from paritylab.learning.descent import descend, stacked
-from paritylab.precision import float64
 from paritylab.problem.keys import as_key
 
 #: From a generator to one start: what moves, and what stays.

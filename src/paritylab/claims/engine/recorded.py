@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paritylab._support.output_files import write_atomically
 from paritylab.claims.engine.verdict import Effort, Status
-from paritylab.files import write_atomically
 
 if TYPE_CHECKING:
     from paritylab.claims.engine.registry import Claim
@@ -23,7 +23,8 @@ SEEDS = (0, 1, 2)
 
 
 class Entry(NamedTuple):
-    """A claim as it is listed. status, seconds: by effort, as recorded."""
+    """A claim as it is listed. status, seconds: by effort, as recorded. module: the module of
+    paritylab.claims that holds it, such as "hg1.scope"."""
 
     id: str
     paper: str
@@ -35,6 +36,7 @@ class Entry(NamedTuple):
     statement: str
     status: dict[str, str] = {}  # noqa: RUF012  never changed
     seconds: dict[str, float] = {}  # noqa: RUF012
+    module: str = ""
 
     def expected_at(self, effort: Effort) -> Status | None:
         """The recorded status, None if there is none."""
@@ -50,6 +52,12 @@ def recorded(file: Path | None = None) -> dict[str, Entry]:
     """Every claim of the lab by id, in the order of the papers."""
     file = file or FILE
     return _read(file, file.stat().st_mtime_ns) if file.is_file() else {}
+
+
+def budget(id: str, effort: Effort) -> float:
+    """Seconds that a claim took when its verdict was recorded; a guess where it was not."""
+    listed = recorded().get(id)
+    return 5.0 if listed is None else listed.budget(effort)
 
 
 @cache
@@ -91,7 +99,8 @@ def with_words_of(claims: Iterable["Claim"]) -> list[Entry]:
         old, source = recorded().get(claim.id), claim.source
         words = (claim.id, source.paper, source.place, source.reading, claim.counted)
         known = ({}, {}) if old is None else (old.status, old.seconds)
-        made.append(Entry(*words, claim.certificate, claim.title, claim.statement, *known))
+        module = claim.measure.__module__.partition(".claims.")[2]
+        made.append(Entry(*words, claim.certificate, claim.title, claim.statement, *known, module))
     return made
 
 

@@ -32,9 +32,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars, Mark
 from paritylab.claims.engine.verdict import Status
-from paritylab.statistics import Mean, PowerLaw, Rate, rate_difference, rate_interval, share_text
+from paritylab.claims.engine.wording import bound_text, value_text
+from paritylab.figures import Bars, Mark
+from paritylab.statistics import Estimate, Mean, PowerLaw, Rate, rate_interval
 
 Side = Literal["at most", "at least", "within"]
 #: A number, or anything with an interval: a rate, a mean, an estimate, a law's exponent.
@@ -57,22 +58,6 @@ class Role(StrEnum):
     REPAIR = "repair"
     CONTROL = "control"
     NOTE = "note"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A measured number with its 95 % interval, such as a difference of two rates.
-
-    runs: how many independent runs or draws are behind it.
-    """
-
-    value: float
-    low: float
-    high: float
-    runs: int = 0
-
-    def __str__(self) -> str:
-        return f"{_number(self.value)} [{_number(self.low)}, {_number(self.high)}]"
 
 
 @dataclass(frozen=True)
@@ -149,26 +134,12 @@ class Comparison:
 
     def value_text(self, confidence: float = CONFIDENCE) -> str:
         """The value as a reader sees it, with at most three digits that matter."""
-        if isinstance(self.value, Real):
-            return _number(float(self.value))
-        low, high = self.ends(confidence)
-        if not isinstance(self.value, Rate):
-            middle = _middle(self.value)
-            return f"{_number(middle)} [{_number(low)}, {_number(high)}]"
-        if not self.value.runs:
-            return "no runs"
-        share, *ends = (share_text(each, 1)[:-2] for each in (self.value.value, low, high))
-        return f"{self.value.count}, {share} % [{', '.join(ends)}]"
+        return value_text(self.as_row(confidence)["value"])
 
     @property
     def bound_text(self) -> str:
         """Side and bound as a reader sees them: "at most 10 %"."""
-        if self.side is None:
-            return ""
-        shown = _percent if isinstance(self.value, Rate) else _number
-        if isinstance(self.bound, tuple):
-            return f"between {shown(self.bound[0])} and {shown(self.bound[1])}"
-        return f"{self.side} {shown(self.bound)}"  # type: ignore[arg-type]
+        return bound_text(self.side, self.bound, share=isinstance(self.value, Rate))
 
     def as_row(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
         """What the JSON row holds of it."""
@@ -213,12 +184,6 @@ def control(comparison: Comparison) -> Comparison:
 def note(label: str, value: Value) -> Comparison:
     """A number to show, which is not judged."""
     return Comparison(label, value, role=Role.NOTE)
-
-
-def difference(first: Rate, second: Rate) -> Estimate:
-    """The first rate minus the second, with Newcombe's interval; their runs are independent."""
-    low, high = rate_difference(first, second)
-    return Estimate(first.value - second.value, low, high, first.runs + second.runs)
 
 
 class Sentence(NamedTuple):
@@ -307,15 +272,15 @@ def wants_runs(decision: Decision, confidence: float = CONFIDENCE) -> bool:
     return decision.status is Status.UNDECIDED and straddles
 
 
-#: The word before a bound: who asks for it.
-_ASKS = {Role.PRINTED: "claimed", Role.REPAIR: "as corrected", Role.CONTROL: "needed"}
+#: The word before a bound. Most bounds are ours: a paper rarely says from where on a rate is high.
+_ASKS = {Role.PRINTED: "threshold", Role.REPAIR: "as corrected", Role.CONTROL: "needed"}
 
 
 def sentence_of(decision: Decision, confidence: float = CONFIDENCE) -> str:
     """One sentence from the comparison that decides.
 
     >>> sentence_of(decide([at_least("runs that learn", Rate(5, 60), 0.5)]))
-    'Runs that learn: 5 of 60, 8 % [4, 18]; claimed: at least 50 %.'
+    'Runs that learn: 5 of 60, 8 % [4, 18]; threshold: at least 50 %.'
     """
     deciding = decision.deciding
     start = deciding.label[:1].upper() + deciding.label[1:]
@@ -362,15 +327,3 @@ def _middle(value: Value) -> float:
 
 def _quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-def _number(value: float) -> str:
-    """At most three digits that matter; whole numbers with their thousands."""
-    value = float(value)
-    if value.is_integer() and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:.3g}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

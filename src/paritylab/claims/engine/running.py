@@ -3,15 +3,16 @@
 import contextlib
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from paritylab import proofs
-from paritylab.claims.engine import freshness
-from paritylab.claims.engine.registry import Claim, reason_of, registry
+from paritylab._support.checks import whole
+from paritylab.claims.engine.recorded import budget, recorded
+from paritylab.claims.engine.registry import Claim, load_claim, reason_of, registry
+from paritylab.claims.engine.reuse import CLAIMS, files_of_claim, files_of_own_claim, verdict_key
 from paritylab.claims.engine.verdict import (
     Effort,
     Evidence,
@@ -21,15 +22,14 @@ from paritylab.claims.engine.verdict import (
     make_row,
     plain,
 )
+from paritylab.execution.engines import Failure, processes
+from paritylab.execution.provenance import changed_flags, device, occasion, versions
+from paritylab.execution.store import Store
 from paritylab.options import check_ids
-from paritylab.problem.keys import checked_seed
-from paritylab.sweep.engines import Failure, processes
-from paritylab.sweep.provenance import device, imported_beside, occasion, versions
-from paritylab.sweep.store import Store
 
 Row = dict[str, Any]
-#: In a stored row: the files behind the verdict with their hashes.
-FILES = "files"
+#: Seeds that jax tells apart; it is not loaded to check one.
+MOST_SEEDS = 2**32
 #: So many cheap claims go before the long ones.
 SHOWN_AT_ONCE = 10
 
@@ -44,7 +44,7 @@ class Trial:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "effort", Effort(self.effort))
-        object.__setattr__(self, "seed", checked_seed(self.seed))
+        object.__setattr__(self, "seed", whole("a seed", self.seed, 0, MOST_SEEDS - 1))
 
     def track(self, items: Iterable[Any]) -> Iterator[Any]:
         """The items, reporting the share that is done before each one."""
@@ -68,27 +68,24 @@ def check(
 ) -> Iterator[Verdict]:
     """Verdicts as they are finished, each saved in the store as soon as it exists.
 
-    claims: ids of the registry, claims of the registry or of a file, or one of these; a wrong id
-    is refused at once, before the first verdict is asked for. A stored verdict is reused, and comes
-    first, if effort, seed, code, versions, precision and device are the same, unless `fresh`. A
-    claim that raises becomes a row with the status failed, which is not stored. jobs: worker
-    processes for the lab's own claims.
+    claims: ids of the lab's claims, claims of the lab or of a file, or one of these; a wrong id is
+    refused at once, before the first verdict is asked for. A stored verdict is reused, and comes
+    first, if everything that it rests on is the same (`claims.engine.reuse`), unless `fresh`; no
+    claim is loaded for it. Claims of a file without `reads` are neither stored nor reused. A claim
+    that raises becomes a row with the status failed, which is not stored. jobs: worker processes
+    for the lab's own claims.
     """
-    asked = [claims] if isinstance(claims, str | Claim) else claims
-    chosen = [_claim(each) for each in asked]
+    requested = [claims] if isinstance(claims, str | Claim) else list(claims)
+    unknown = {each for each in requested if isinstance(each, str)} - recorded().keys()
+    if unknown:
+        check_ids(sorted(unknown), registry(), "no claim", "paritylab.registry() has them all")
+    by_id = {each if isinstance(each, str) else each.id: each for each in requested}
     trial = Trial(Effort(effort), seed, on_progress)
-    return _verdicts(chosen, trial, store, fresh=fresh, jobs=jobs, on_start=on_start)
-
-
-def _claim(asked: str | Claim) -> Claim:
-    if not isinstance(asked, str):
-        return asked
-    check_ids([asked], registry(), "no claim", "paritylab.registry() has them all")
-    return registry()[asked]
+    return _verdicts(by_id, trial, store, fresh=fresh, jobs=jobs, on_start=on_start)
 
 
 def _verdicts(
-    claims: Iterable[Claim],
+    claims: Mapping[str, str | Claim],
     trial: Trial,
     store: Store | None,
     *,
@@ -97,58 +94,83 @@ def _verdicts(
     on_start: Callable[[Claim], None],
 ) -> Iterator[Verdict]:
     """Stored verdicts first, then those of the claims that have none."""
-    missing: dict[str, Claim] = {}
-    keys: dict[str, str] = {}
-    for claim in claims:
-        if store is not None:
-            own = None if claim.is_built_in else claim.file
-            key = freshness.verdict_key(claim.id, trial.effort.value, trial.seed, own)
-            keys[claim.id] = key
-            if not fresh and (stored := stored_row(store, key)):
-                yield Verdict({**stored, "expected": plain(claim.expected_at(trial.effort))}, True)
-                continue
-        missing[claim.id] = claim
-    # Before the work: what is loaded now is what runs, whatever is edited meanwhile.
-    files = {id: dependencies(missing[id]) for id in keys if id in missing}
+    missing: dict[str, str | Claim] = {}
+    # All keys before any work: what is loaded now is what runs, whatever is edited meanwhile.
+    keys = {} if store is None else {id: key_of(each, trial) for id, each in claims.items()}
+    for id, each in claims.items():
+        key = keys.get(id)
+        row = store.verdict(key) if store is not None and key and not fresh else None
+        if row is None:
+            missing[id] = each
+        else:
+            yield Verdict({**row, "expected": plain(_expected(each, trial.effort))}, True)
     for row in _rows(missing, trial, jobs, on_start):
-        if store is not None and row["status"] != Status.FAILED:
-            store.save_verdict(keys[row["id"]], {**row, FILES: files[row["id"]]})
+        key = keys.get(row["id"])
+        if store is not None and key and row["status"] != Status.FAILED:
+            store.save_verdict(key, row)
         yield Verdict(row)
 
 
+def key_of(claim: str | Claim, trial: Trial) -> str | None:
+    """The key under which a verdict is stored, None if it is not to be.
+
+    claim: an id of the lab's list, for which nothing is loaded, or a claim.
+    """
+    id = claim if isinstance(claim, str) else claim.id
+    if isinstance(claim, str):
+        listed = recorded().get(id)
+        module = CLAIMS.joinpath(*(listed.module if listed else "").split(".")).with_suffix(".py")
+        files = files_of_claim(id, module if module.is_file() else load_claim(id).file)
+    elif claim.is_built_in:
+        files = files_of_claim(id, claim.file)
+    else:
+        files = files_of_own_claim(claim.file, claim.reads)
+    return verdict_key(id, trial.effort.value, trial.seed, files) if files else None
+
+
+def _expected(claim: str | Claim, effort: Effort) -> Status | None:
+    """The recorded status."""
+    if isinstance(claim, Claim):
+        return claim.expected_at(effort)
+    listed = recorded().get(claim)
+    return None if listed is None else listed.expected_at(effort)
+
+
 def _rows(
-    claims: dict[str, Claim], trial: Trial, jobs: int, on_start: Callable[[Claim], None]
+    claims: Mapping[str, str | Claim],
+    trial: Trial,
+    jobs: int,
+    on_start: Callable[[Claim], None],
 ) -> Iterator[Row]:
-    """One by one here, or side by side in worker processes."""
-    if jobs == 1 or not all(claim.is_built_in for claim in claims.values()):
-        for claim in claims.values():
+    """One by one here, or side by side in worker processes, which load the claims themselves."""
+    if jobs == 1 or not all(isinstance(each, str) or each.is_built_in for each in claims.values()):
+        for each in claims.values():
+            claim = _loaded(each)
             on_start(claim)
             yield run_claim(claim, trial)
         return
     work = partial(_row_by_id, effort=trial.effort.value, seed=trial.seed)
-    for id, value, seconds in processes(jobs)(work, _in_turn_of_cost(claims.values(), trial)):
+    for id, value, seconds in processes(jobs)(work, _in_turn_of_cost(claims, trial)):
         if isinstance(value, Failure):
-            yield _failed(claims[id], value.reason, _how(trial, seconds))
+            yield _failed(_loaded(claims[id]), value.reason, _how(trial, seconds))
         else:
             yield value
 
 
-def stored_row(store: Store, key: str) -> Row | None:
-    """A stored verdict, if no file behind it has changed since."""
-    stored = store.verdict(key)
-    return stored if stored and freshness.is_fresh(stored.pop(FILES, None)) else None
+def _loaded(claim: str | Claim) -> Claim:
+    return load_claim(claim) if isinstance(claim, str) else claim
 
 
-def _in_turn_of_cost(claims: Iterable[Claim], trial: Trial) -> list[str]:
+def _in_turn_of_cost(ids: Iterable[str], trial: Trial) -> list[str]:
     """A few cheap claims, so that verdicts show at once, then the longest first, so that none of
     them is left for the end."""
-    by_cost = [claim.id for claim in sorted(claims, key=lambda claim: claim.budget(trial.effort))]
+    by_cost = sorted(ids, key=lambda id: budget(id, trial.effort))
     return [*by_cost[:SHOWN_AT_ONCE], *reversed(by_cost[SHOWN_AT_ONCE:])]
 
 
 def _row_by_id(id: str, effort: str, seed: int) -> Row:
     """In a worker, which gets no claim but its id."""
-    return run_claim(registry()[id], Trial(Effort(effort), seed))
+    return run_claim(load_claim(id), Trial(Effort(effort), seed))
 
 
 def run_claim(claim: Claim, trial: Trial) -> Row:
@@ -177,7 +199,11 @@ def _failed(claim: Claim, reason: str, how: Row) -> Row:
 def _how(trial: Trial, seconds: float) -> Row:
     """How a row was made, by the row's names."""
     facts = {"effort": trial.effort, "seed": trial.seed, "seconds": round(seconds, 3)}
-    return {**facts, "device": device(), "versions": {**versions(), **occasion()}}
+    return {
+        **facts,
+        "device": device(),
+        "versions": {**versions(), **changed_flags(), **occasion()},
+    }
 
 
 def run_counterexample(code: str) -> str:
@@ -191,22 +217,6 @@ def run_counterexample(code: str) -> str:
     except BaseException as error:
         raise RuntimeError(f"the counterexample fails: {type(error).__name__}: {error}") from error
     return printed.getvalue()
-
-
-def dependencies(claim: Claim) -> dict[str, str]:
-    """Hashes of the files behind a claim: what it imports of the package, and what it reads.
-
-    A user's claim that declares nothing has none and is always run anew.
-    """
-    if claim.is_built_in:
-        proof = [file for id in claim.certificates for file in proofs.files_of(id)]
-        shown = [claim.counterexample] if claim.counterexample else []
-        return freshness.hashes([*freshness.files_behind(claim.file), *proof, *shown])
-    if not claim.reads or not claim.file.is_file():
-        return {}
-    own = [claim.file.resolve(), *imported_beside(claim.file.resolve())]
-    ours = {file for each in own for file in freshness.files_behind(each)}
-    return freshness.hashes([*ours, *(Path(each).absolute() for each in claim.reads)])
 
 
 def with_proof(claim: Claim, judged: Judged) -> Judged:

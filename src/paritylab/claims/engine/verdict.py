@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
 
 if TYPE_CHECKING:
     from paritylab.claims.engine.registry import Claim
@@ -193,7 +193,7 @@ ROW: dict[str, Any] = {
     "counted": bool,
     **dict.fromkeys(("counted_with", "certificate", "proof", "file"), str | None),
 }
-#: The version of the row's form: 4 has comparisons; 3 and before had measured numbers by label.
+#: The version of the row's form.
 SCHEMA = 4
 
 

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab._support.precision import AnyArray
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.models.readouts import smooth_relu
-from paritylab.precision import AnyArray
 
 Scalar = Float[Array, ""]
 Heads = Float[AnyArray, "k 2"]

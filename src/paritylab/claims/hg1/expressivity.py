@@ -11,6 +11,7 @@ import jax
 import numpy as np
 import optax
 
+from paritylab._support.precision import float64
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, repair
 from paritylab.learning import Descent, Heads, Population, learn
@@ -22,7 +23,6 @@ from paritylab.learning.hardness.frozen import (
     worst_shares,
 )
 from paritylab.models import FeedForward, HeadAttention, Zigzag, parity_network, tied_network
-from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, random_parity
 from paritylab.problem.sampling import seed_of
 from paritylab.risk import enumerated_risk, population_risk

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import HG1, Heatmap, SideBySide, Trial, claim
+from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, repair
+from paritylab.figures import Heatmap, SideBySide
 from paritylab.learning import Fresh, Heads, Population, Runs, learn
 from paritylab.models import Zigzag
 from paritylab.problem import Parity

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.special import softmax
 
+from paritylab._support.precision import float64
 from paritylab.claims.engine.hunt import Draw
 from paritylab.learning.hardness.frozen import (
     every_input,
@@ -20,7 +21,6 @@ from paritylab.learning.hardness.frozen import (
     parity_of,
 )
 from paritylab.models import Circle, interpolating_network
-from paritylab.precision import float64
 from paritylab.problem import Parity
 from paritylab.theory import hg1
 

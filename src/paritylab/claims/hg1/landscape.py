@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from paritylab.claims import HG1, Line, Lines, Trial, claim
+from paritylab._support.precision import float64
+from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, instead, repair
+from paritylab.figures import Line, Lines
 from paritylab.models import Circle, HeadAttention, Zigzag
-from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
 from paritylab.risk import enumerated_gradient, enumerated_risk, population_risk
 from paritylab.statistics import power_law

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab._support.precision import float64
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.hunt import hunt
 from paritylab.claims.engine.rule import at_least, at_most, instead
@@ -18,7 +19,6 @@ from paritylab.claims.hg1.example_gradients import (
 )
 from paritylab.learning.hardness.frozen import every_input
 from paritylab.models import Circle, HeadAttention, Zigzag
-from paritylab.precision import float64
 from paritylab.problem import Parity
 from paritylab.theory import hg1
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab._support.precision import float64
 from paritylab.claims import HG1, Trial, at_most, claim, finding, instead, repair
 from paritylab.claims.hg1.example_gradients import (
     attended_sum,
@@ -16,7 +17,6 @@ from paritylab.claims.hg1.example_gradients import (
     prediction_jet,
 )
 from paritylab.models import Circle, Zigzag, smooth_relu
-from paritylab.precision import float64
 from paritylab.theory import hg1
 
 #: Below this a gap that is 0 on paper is 0 but for rounding.

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims import HG1, Estimate, Trial, at_most, claim, instead, repair
+from paritylab._support.precision import float64
+from paritylab.claims import HG1, Trial, at_most, claim, instead, repair
 from paritylab.claims.engine.hunt import hunt
 from paritylab.claims.hg1.example_gradients import example_hessians, random_heads_and_inputs
-from paritylab.precision import float64
+from paritylab.statistics import Estimate
 from paritylab.theory import hg1
 
 #: n, k, tau, b.

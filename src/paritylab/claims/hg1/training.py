@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import HG1, Bars, Mark, Trial, claim, within
+from paritylab.claims import HG1, Trial, claim, within
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, repair
+from paritylab.figures import Bars, Mark
 from paritylab.learning import Heads, Population, learn, temperature
 from paritylab.models import FullFormAttention, HeadAttention, Zigzag
 from paritylab.problem import Parity, random_parities, random_parity, sets_up_to_symmetry

@@ -16,11 +16,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import expit, softmax
 
+from paritylab._support.precision import float64
 from paritylab.claims import HG2, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, instead, note, repair
 from paritylab.learning.xor.exact import SOLVED_ERROR, usual_width, worst_of
 from paritylab.models import PackedSigns
-from paritylab.precision import float64
 from paritylab.statistics import Rate, pooled
 from paritylab.theory.hg2 import linear_share
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import HG2, Line, Lines, Trial, at_least, at_most, claim, note
+from paritylab.claims import HG2, Trial, at_least, at_most, claim, note
+from paritylab.figures import Line, Lines
 from paritylab.learning import Heads, Sample, learn
 from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, usual_width
 from paritylab.learning.xor.stream import streamed_step

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import KS, Line, Lines, Mark, Status, Trial, at_least, at_most, claim
+from paritylab.claims import KS, Status, Trial, at_least, at_most, claim
 from paritylab.claims.engine.rule import (
     Comparison,
     Decision,
@@ -15,6 +15,7 @@ from paritylab.claims.engine.rule import (
     instead,
     repair,
 )
+from paritylab.figures import Line, Lines, Mark
 from paritylab.learning import Fresh, FullBatch, RecurrentNet, Sample, learn
 from paritylab.learning.chain.full_batch import MODES
 from paritylab.problem import random_parities, random_trees

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import KS, Line, Lines, Trial, at_most, claim, within
+from paritylab.claims import KS, Trial, at_most, claim, within
 from paritylab.claims.engine.rule import control, finding, instead, repair
+from paritylab.figures import Line, Lines
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import visible_tokens

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import KS, Line, Lines, Trial, at_least, at_most, claim
-from paritylab.claims.engine.rule import control, difference, finding, instead, note, repair
+from paritylab.claims import KS, Trial, at_least, at_most, claim
+from paritylab.claims.engine.rule import control, finding, instead, note, repair
 from paritylab.claims.ks.queries import (
     all_signs,
     ask,
@@ -20,10 +20,11 @@ from paritylab.claims.ks.queries import (
     read_through_oracle,
     target_values,
 )
+from paritylab.figures import Line, Lines
 from paritylab.learning.hardness.oracles import mean_label_square, step_under_error
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
-from paritylab.statistics import Rate, share_text
+from paritylab.statistics import Rate, difference, share_text
 from paritylab.theory.ks_hardness import separation_exponent, theorem2_exponent
 
 #: Of a bound that is met exactly, rounding in float32 may leave this much.
@@ -94,7 +95,6 @@ def prop3(
 @claim(
     "ks-thm1",
     KS("Theorem 1 (Wies et al., Theorem 4); Section 3.1, end"),
-    certificates=("ks-thm1",),
     quick={"queries": 4, "sizes": (8, 10, 12, 14)},
     full={
         "cells": ((8, 4), (10, 4), (12, 8), (14, 8)),

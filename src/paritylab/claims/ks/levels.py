@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab._support.precision import float64
 from paritylab.claims import KS, Comparison, Trial, at_least, at_most, claim
 from paritylab.claims.engine.rule import control, instead, repair
 from paritylab.learning import Levels, Sample, learn
@@ -14,7 +15,6 @@ from paritylab.learning.chain.chain_learner import Stream
 from paritylab.learning.chain.levels import filter_levels, level_step, loss_and_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel
-from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_tree, random_trees
 from paritylab.problem.keys import as_key
 from paritylab.statistics import Rate

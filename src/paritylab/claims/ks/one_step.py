@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from paritylab.claims import KS, Heatmap, Trial, claim
-from paritylab.claims.engine.rule import Estimate, at_least, at_most, control, note, within
+from paritylab.claims import KS, Trial, claim
+from paritylab.claims.engine.rule import at_least, at_most, control, note, within
+from paritylab.figures import Heatmap
 from paritylab.learning import Sample, TeacherStep, learn
 from paritylab.learning.chain.chain_learner import judge_chain
 from paritylab.learning.chain.teacher import teacher_gradient
@@ -15,7 +16,7 @@ from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.problem import ParityTree, random_trees
 from paritylab.problem.sampling import seed_of
-from paritylab.statistics import Mean, Rate, half_point
+from paritylab.statistics import Estimate, Mean, Rate, half_point
 from paritylab.theory.ks import child_signal, row_law, tolerated_error
 
 #: Where the error sits, in the order of `survived`.

@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from paritylab.baselines import affine_solutions
 from paritylab.learning.hardness.oracles import mean_label
 from paritylab.models import LINKS
 from paritylab.models.chain import ChainModel
 from paritylab.problem import all_bits, signs_from_bits
 from paritylab.problem.junta import walsh_transform
 from paritylab.theory.ks_hardness import hidden_share_bound
-from xorfind.gf2 import affine_solutions
 
 
 class Spread(NamedTuple):

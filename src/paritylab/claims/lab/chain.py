@@ -9,18 +9,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, note, within
-from paritylab.claims.half_points import half_point_estimate, quotient
+from paritylab._support.precision import AnyArray
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, note, within
 from paritylab.learning.chain.chain_learner import answers, over_runs, tree_children
 from paritylab.learning.chain.teacher import batch_gradient, chain_curve, usual_step
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, CosineLink
-from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree, random_trees
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import draw_signs, fold_keys
 from paritylab.problem.tree import tree_tokens
-from paritylab.statistics import Mean, Rate
+from paritylab.statistics import Estimate, Mean, Rate, half_point_estimate, quotient
 from paritylab.theory.ks import samples_for_every_input, samples_for_every_pair, step_error
 from paritylab.theory.shift import flips_limit, lies_limit, shift_limit
 

@@ -6,9 +6,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from paritylab._support.precision import float64
 from paritylab.claims import OURS, Trial, at_most, claim, control, within
 from paritylab.models.constructions import CountingTransformer, answers_by_count
-from paritylab.precision import float64
 
 
 @claim(

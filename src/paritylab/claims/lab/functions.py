@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from paritylab.claims import OURS, Heatmap, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, control, difference
+from paritylab.claims import OURS, Trial, claim
+from paritylab.claims.engine.rule import at_least, at_most, control
+from paritylab.figures import Heatmap
 from paritylab.learning import Fresh, HingeNet, OneStep, Population, learn
 from paritylab.models.feedforward import ARRAYS
 from paritylab.models.protocol import with_parameters
 from paritylab.problem import Junta, random_junta
-from paritylab.statistics import Rate
+from paritylab.statistics import Rate, difference
 from paritylab.theory.juntas import pulls
 
 Subset = Sequence[int]

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, finding, within
-from paritylab.claims.half_points import half_point_estimate, quotient, scaled
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, finding, within
+from paritylab.statistics import Estimate, half_point_estimate, quotient, scaled
 from paritylab.theory.gaps import (
     GapLink,
     link_signal,

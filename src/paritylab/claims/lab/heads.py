@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import OURS, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, control, difference, finding, note
+from paritylab.claims.engine.rule import at_least, at_most, control, finding, note
 from paritylab.claims.hg1.hardening import least_risk_of_heads
 from paritylab.learning import Heads, OneStep, Population, Runs, Sample, learn
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity, random_parities
 from paritylab.risk import population_risk
-from paritylab.statistics import Rate, pooled
+from paritylab.statistics import Rate, difference, pooled
 
 Cells = Sequence[tuple[int, int]]
 #: Annealing without moves, with the larger kicks that it needs.

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, note, within
-from paritylab.claims.half_points import half_point_estimate, scaled
 from paritylab.learning import Layers, Runs, Sample, learn
 from paritylab.models import ChainModel
 from paritylab.models.chain import visible_tokens
 from paritylab.problem import random_trees
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import draw_signs
+from paritylab.statistics import half_point_estimate, scaled
 from paritylab.theory.ks import samples_for_every_input
 from paritylab.theory.layers import level_steps, rows_for_hidden_chain
 

@@ -11,13 +11,12 @@ import optax
 from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note, within
-from paritylab.claims.half_points import half_point_estimate, quotient, scaled
 from paritylab.claims.lab.gaps import gap_curve, on_top
 from paritylab.models.chain import visible_tokens
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
 from paritylab.problem.tree import tree_tokens
-from paritylab.statistics import Mean, Rate, threshold_law
+from paritylab.statistics import Mean, Rate, half_point_estimate, quotient, scaled, threshold_law
 from paritylab.theory.gaps import link_noise, link_signal, matched_link, rows_to_find_links
 from paritylab.theory.ks import samples_for_every_pair
 

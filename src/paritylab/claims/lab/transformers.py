@@ -10,25 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paritylab.claims import (
-    OURS,
-    Estimate,
-    Line,
-    Lines,
-    Trial,
-    at_least,
-    at_most,
-    claim,
-    control,
-    finding,
-    note,
-    within,
-)
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note, within
+from paritylab.figures import Line, Lines
 from paritylab.learning import Fresh, Runs, Transformer, learn
 from paritylab.models.transformer import Decoder
 from paritylab.problem import random_parities
 from paritylab.problem.sampling import seed_of
-from paritylab.statistics import Mean
+from paritylab.statistics import Estimate, Mean
 
 #: Step size of AdamW: of 0.001, 0.002 and 0.005 it needed fewest rows among those that solved every
 #: run of seed 100, which no verdict uses (6 lines, 6 trees, 6 trees with copies, n = 16, k = 8).

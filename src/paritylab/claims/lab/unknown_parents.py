@@ -8,8 +8,9 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from paritylab.claims import OURS, Bars, Trial, at_least, at_most, claim, control, finding, note
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note
 from paritylab.claims.lab.transformers import LINE, median_rows, trained
+from paritylab.figures import Bars
 from paritylab.learning import Runs, Transformer
 from paritylab.models.transformer import MARK, Decoder
 from paritylab.problem.keys import as_key

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, difference, note
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, note
 from paritylab.learning import FeedForwardNet, Heads, Sample, learn
 from paritylab.learning.descent import stacked
 from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.models import Zigzag
 from paritylab.problem import random_parities
-from paritylab.statistics import Rate, pooled
+from paritylab.statistics import Rate, difference, pooled
 
 #: Models of a race by the names that readers see.
 NET = "net of k neurons"

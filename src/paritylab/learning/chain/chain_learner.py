@@ -9,9 +9,9 @@ that trains every node on its own label must have recovered the tree as well.
 """
 
 import abc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
@@ -19,12 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree, UInt8
 
-from paritylab.learning.contract import LinkPart, Subset, Trained, check_fields
+from paritylab._support.precision import AnyArray, float64
+from paritylab.learning.contract import BaseLearner, LinkPart, Subset, Trained, check_fields
 from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.descent import Walk, walk
 from paritylab.models.chain import ChainModel, LayeredChain, visible_tokens
 from paritylab.models.links import AbstractLink, as_link, check_link
-from paritylab.precision import AnyArray, float64
 from paritylab.problem import ParityTree
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import binary_digits, draw_signs, packed_signs
@@ -286,7 +286,7 @@ def descend_all(
     return Walk(*over_runs(one, leaves, keys))
 
 
-class ChainLearner(abc.ABC):
+class ChainLearner(BaseLearner, abc.ABC):
     """A learner of W from a sample of trees, W = 0 at the start; a subclass says how it descends.
 
     mask: "token" lets a node see every earlier token, "level" only lower levels. needs_pairs:
@@ -298,11 +298,25 @@ class ChainLearner(abc.ABC):
     needs_pairs: ClassVar[bool] = True
 
     takes = (Sample,)
-    of = "tree"
+    targets = ("tree",)
+    streams = True
+    trains_on: ClassVar = {"n": 64, "k": 32, "runs": 5}
 
     def __post_init__(self) -> None:
         check_fields(self)
         check_link(as_link(self.link))
+
+    def frames(self, trace: Mapping[str, np.ndarray], n: int) -> dict[str, Any]:
+        if "scores" not in trace:
+            return {}
+        scores = np.asarray(trace["scores"], dtype=float)
+        seen = visible_tokens(n, scores.shape[2] + 1, self.mask)
+        ends = [int(np.flatnonzero(column)[-1]) + 1 for column in seen.T]
+        columns = [
+            [moment[:end, node].tolist() for node, end in enumerate(ends)]
+            for moment in np.where(seen, scores, 0)
+        ]
+        return {"scores": columns}
 
     def train(self, data: Sample, keys: jax.Array, trace: int | None) -> Trained:
         """Descend, then judge every run by what its model generates.

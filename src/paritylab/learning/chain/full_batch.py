@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import Array, Float
 
 from paritylab.learning.chain.chain_learner import (
@@ -19,10 +21,10 @@ from paritylab.learning.chain.chain_learner import (
     descend_all,
     draw_tokens,
 )
-from paritylab.learning.contract import LinkPart, register_learner
+from paritylab.learning.contract import LINK, LinkPart, register_learner
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink
-from paritylab.options import LINK, Choice, Doc, Ge, Gt
+from paritylab.options import Choice
 from paritylab.problem.tree import level_ends
 
 #: The four models of the paper's figure.
@@ -59,6 +61,13 @@ class FullBatch(ChainLearner):
     steps: Annotated[int, Ge(1), Doc("Full-batch steps.")] = 350
 
     needs_pairs = False
+    captions: ClassVar = {
+        **ChainLearner.captions,
+        "solved_at": "first step with loss below 0.01",
+    }
+
+    def default_samples(self, n: int) -> int:
+        return 100_000
 
     def _descend(self, link: AbstractLink, rows: Stream, trace: int | None) -> Descended:
         """All runs; `solved_at` is the first step whose prediction loss is below 0.01."""

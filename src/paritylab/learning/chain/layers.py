@@ -9,8 +9,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Gt
 from jaxtyping import Array, Bool, Float, PyTree
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Descended,
@@ -18,11 +21,10 @@ from paritylab.learning.chain.chain_learner import (
     every_run,
     traced_risks,
 )
-from paritylab.learning.contract import LinkPart, register_learner
+from paritylab.learning.contract import LINK, LinkPart, register_learner
 from paritylab.models.chain import LayeredChain
 from paritylab.models.links import AbstractLink
-from paritylab.options import LINK, Choice, Doc, Gt
-from paritylab.precision import AnyArray
+from paritylab.options import Choice
 from paritylab.problem.tree import level_ends
 from paritylab.theory.layers import level_steps
 
@@ -59,6 +61,9 @@ class Layers(ChainLearner):
         Doc("Level by level; all on true tokens, then hidden; all at once, hidden."),
     ] = "teacher"
     eta: Annotated[float | None, Gt(0), Doc("One η; each level its own if absent.")] = None
+
+    def default_samples(self, n: int) -> int:
+        return 200 * n
 
     mask = "prev"
 

@@ -7,8 +7,11 @@ from typing import Annotated, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt, Lt
 from jaxtyping import Array, Float, Int
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Columns,
@@ -17,12 +20,10 @@ from paritylab.learning.chain.chain_learner import (
     every_run,
     pair_scores,
 )
-from paritylab.learning.contract import LinkPart, register_learner
+from paritylab.learning.contract import LINK, LinkPart, register_learner
 from paritylab.learning.descent import walk
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.options import LINK, Doc, Ge, Gt, Lt
-from paritylab.precision import AnyArray
 from paritylab.problem.sampling import draw_signs
 from paritylab.problem.tree import level_ends
 from paritylab.theory.ks import level_signal
@@ -56,6 +57,9 @@ class Levels(ChainLearner):
     full_gradient: Annotated[bool, Doc("Move all levels, not only the lowest.")] = False
     steps: Annotated[int | None, Ge(1), Doc("Gradient steps; log2 k if absent.")] = None
     error: Annotated[float, Ge(0), Doc("Error of every entry of a gradient.")] = 0.0
+
+    def default_samples(self, n: int) -> int:
+        return 2**18
 
     def _descend(self, link: AbstractLink, rows: Stream, trace: int | None) -> Descended:
         """All runs; the last of their states, which are stacked over steps, is the end."""

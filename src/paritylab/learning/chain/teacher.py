@@ -8,9 +8,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Gt
 from jaxtyping import Array, Bool, Float
 
-from paritylab.checks import shortened, whole
+from paritylab._support.checks import shortened, whole
 from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Columns,
@@ -21,11 +23,11 @@ from paritylab.learning.chain.chain_learner import (
     pairs_found,
     traced_risks,
 )
-from paritylab.learning.contract import LinkPart, register_learner
+from paritylab.learning.contract import LINK, LinkPart, register_learner
 from paritylab.learning.data import MOST_ROWS
 from paritylab.models.chain import MASKS, ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.options import LINK, Choice, Doc, Gt
+from paritylab.options import Choice
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import each_key, fold_keys
 from paritylab.problem.tree import ParityTree, level_ends, random_trees

@@ -27,11 +27,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.checks import whole
+from paritylab._support.checks import whole
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.chain.chain_learner import tree_children
 from paritylab.learning.contract import LinkPart
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.precision import AnyArray, float64
 from paritylab.problem.keys import as_key
 from paritylab.problem.tree import ParityTree
 from paritylab.theory.layers import level_steps, level_tokens

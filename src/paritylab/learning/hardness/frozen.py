@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from paritylab._support.precision import float64
 from paritylab.models.protocol import Model
-from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits, as_loss
 
 

@@ -12,6 +12,8 @@ from typing import Annotated, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.learning.chain.chain_learner import (
@@ -26,10 +28,9 @@ from paritylab.learning.chain.chain_learner import (
 )
 from paritylab.learning.chain.full_batch import loss_and_gradient
 from paritylab.learning.chain.teacher import teacher_gradient
-from paritylab.learning.contract import LinkPart, register_learner
+from paritylab.learning.contract import LINK, LinkPart, register_learner
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.options import LINK, Doc, Ge, Gt
 from paritylab.problem import ParityTree
 from paritylab.problem.keys import as_key
 from paritylab.theory.ks import child_signal

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
+from paritylab._support.precision import float64
 from paritylab.learning.contract import LossPart
 from paritylab.learning.data import Data, Population, Rows, Target, are_uniform, functions_of
 from paritylab.learning.heads.moves import candidates
@@ -29,7 +30,6 @@ from paritylab.models import (
 )
 from paritylab.models.positions import is_drawn
 from paritylab.models.readouts import Cosine, PairReadout, Readout, TrainableReadout, Zigzag
-from paritylab.precision import float64
 from paritylab.problem import Junta, as_loss
 from paritylab.problem.losses import LOSSES
 from paritylab.problem.sampling import each_key

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.contract import Subset, Trained
 from paritylab.learning.data import Data, KnownData, Rows, targets_or_unknown
 from paritylab.learning.descent import stacked
@@ -18,7 +19,6 @@ from paritylab.learning.judging import Scores, judge_heads, judge_models
 from paritylab.learning.training import Steps, flat_path, trace_of
 from paritylab.learning.xor.exact import SOLVED_ERROR, risk_rounding, worst_case, xor_risk
 from paritylab.models import AbstractPositionCode, HeadAttention
-from paritylab.precision import AnyArray, float64
 from paritylab.problem import Parity
 from paritylab.problem.sampling import each_key
 

@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.xor.exact import xor_risk
 from paritylab.models import HeadAttention
-from paritylab.precision import AnyArray
 from paritylab.problem import Loss
 from paritylab.problem.losses import LOSSES
 from paritylab.risk.objective import JuntaTarget, Target, WeightRisk, labelled

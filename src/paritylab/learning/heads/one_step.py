@@ -8,21 +8,23 @@ of B, and its largest entries may lie elsewhere.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import Float, PyTree
 
-from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
+from paritylab._support.precision import float64
+from paritylab.learning.contract import BaseLearner, Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import Population, Target, Unknown, functions_of
 from paritylab.learning.heads.objective import log_cosine
 from paritylab.learning.judging import judge_heads
 from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
 from paritylab.models.positions import Positions
-from paritylab.options import Choice, Doc, Ge, Gt
-from paritylab.precision import float64
+from paritylab.options import Choice
 from paritylab.problem import Junta, Parity
 from paritylab.risk import population_risks
 from paritylab.risk.objective import target_of
@@ -35,7 +37,7 @@ _ZERO = 1e-12
 
 @register_learner("one-step")
 @dataclass(frozen=True, eq=False)
-class OneStep:
+class OneStep(BaseLearner):
     """k equal heads after one normalised step from zero, read out by cos(πs).
 
     width: of random positions, 12·k·ln n if None; other codes have their own. gain: score of B
@@ -55,6 +57,8 @@ class OneStep:
     ] = "signs"
 
     takes = (Population,)
+    closed = True
+    trains_on: ClassVar = {"n": 64, "k": 3}
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, PyTree
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.contract import LossPart, OptimiserPart
 from paritylab.learning.data import Data
 from paritylab.learning.descent import as_optimiser
@@ -17,7 +18,6 @@ from paritylab.learning.heads.objective import GUARDED, at_angles
 from paritylab.learning.objective import ExactRisk, Objective, StepRisk
 from paritylab.learning.stepwise import RunKeys, Size, update
 from paritylab.models import AbstractPositionCode, HeadAttention
-from paritylab.precision import AnyArray
 from paritylab.problem import as_loss
 from paritylab.problem.losses import LOSSES
 

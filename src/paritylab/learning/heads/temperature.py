@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from paritylab.checks import shortened
+from paritylab._support.checks import shortened
 
 #: What `Heads` takes as its temperature.
 Temperature: TypeAlias = float | str | Callable[[int], float] | Callable[[int, float], float]

@@ -1,17 +1,23 @@
 """k heads trained as published, annealed, on a pair, or with parts of one's own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Annotated, ClassVar, TypedDict, Unpack
+from typing import Annotated, Any, ClassVar, TypedDict, Unpack
 
 import jax
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt
 from jaxtyping import PyTree
 from numpy.typing import ArrayLike
 
+from paritylab._support.precision import float64
 from paritylab.learning.contract import (
+    ATTENTION,
+    LOSS,
     AttentionPart,
+    BaseLearner,
     LossPart,
     OptimiserPart,
     ReadoutPart,
@@ -29,7 +35,7 @@ from paritylab.learning.data import (
     Unknown,
     targets_or_unknown,
 )
-from paritylab.learning.descent import as_optimiser
+from paritylab.learning.descent import OPTIMISER, as_optimiser
 from paritylab.learning.heads.assembly import (
     assemble,
     drawn_starts,
@@ -40,7 +46,7 @@ from paritylab.learning.heads.assembly import (
 from paritylab.learning.heads.evaluation import evaluate
 from paritylab.learning.heads.objective import at_angles
 from paritylab.learning.heads.starts import draw_code
-from paritylab.learning.heads.temperature import Temperature, temperature
+from paritylab.learning.heads.temperature import Temperature, is_schedule, temperature
 from paritylab.learning.objective import training_inputs
 from paritylab.learning.stepwise import Report
 from paritylab.learning.training import Steps, take_steps
@@ -48,8 +54,7 @@ from paritylab.learning.xor.exact import pairs_of
 from paritylab.models import HeadAttention, as_attention
 from paritylab.models.attention import TRAINS
 from paritylab.models.positions import Positions, is_drawn
-from paritylab.options import ATTENTION, LOSS, OPTIMISER, Choice, Doc, Formula, Ge, Gt
-from paritylab.precision import float64
+from paritylab.options import Choice, Formula
 from paritylab.problem import as_loss
 
 #: A correlation above this is proof that the heads sit on B; below it a run may start again.
@@ -85,7 +90,7 @@ class HeadsSettings(TypedDict, total=False):
 
 @register_learner("heads")
 @dataclass(frozen=True, eq=False)
-class Heads:
+class Heads(BaseLearner):
     """k heads and a readout on top: HG1's model, HG2's pair, our annealed heads, and variants.
 
     tau: temperature, a number, a formula in n, a function of n, or a schedule: "n/4 -> 1/n" falls
@@ -153,7 +158,9 @@ class Heads:
     restarts: Annotated[int, Ge(0), Doc("Further starts of a run that knows it failed.")] = 0
 
     takes = (Population, Sample, Fresh, Rows)
+    closed = True
     presets: ClassVar[dict[str, Callable[..., "Heads"]]] = {}
+    trains_on: ClassVar = {"n": 12, "k": 2, "preset": "code"}
 
     @classmethod
     def paper(cls, **changes: Unpack[HeadsSettings]) -> "Heads":
@@ -237,11 +244,8 @@ class Heads:
             )
         if self.gain is not None and (self.eta is not None or self.readout != "pair"):
             raise ValueError('gain is the step size of the readout "pair", in place of eta')
-
-    @property
-    def of(self) -> str:
-        """What kind of target a sweep draws for it."""
-        return "pair" if self.readout == "pair" else "parity"
+        if self.readout == "pair":
+            object.__setattr__(self, "targets", ("pair",))
 
     def train(
         self, data: Data, keys: jax.Array, trace: int | None, report: Report = None
@@ -300,6 +304,20 @@ class Heads:
         if k < 1:
             raise ValueError("heads need a parity set with at least one position, got k=0")
         return k
+
+    def frames(self, trace: Mapping[str, np.ndarray], n: int) -> dict[str, Any]:
+        if self.positions != "circle" or not {"angles", "directions"} & trace.keys():
+            return {}
+        if "angles" in trace:
+            angles = np.asarray(trace["angles"])
+            pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+        else:
+            pairs = np.asarray(trace["directions"])
+        shares = np.ones(len(pairs))
+        if is_schedule(self.tau):
+            shares = np.asarray(trace["step"]) / self.steps
+        taus = [temperature(self.tau, n, float(share)) for share in shares]
+        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": taus}
 
 
 def _as_number(text: str) -> str | float:

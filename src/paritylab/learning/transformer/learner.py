@@ -1,14 +1,23 @@
 """The learner of ordinary transformers."""
 
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, ClassVar, cast
 
 import equinox as eqx
 import jax
 import numpy as np
+from annotated_doc import Doc
+from annotated_types import Ge, Gt, Lt
 from jaxtyping import PyTree
 
-from paritylab.learning.contract import OptimiserPart, Trained, check_fields, register_learner
+from paritylab.learning.contract import (
+    MOST_INPUTS,
+    BaseLearner,
+    OptimiserPart,
+    Trained,
+    check_fields,
+    register_learner,
+)
 from paritylab.learning.data import (
     CLEAN,
     Fresh,
@@ -18,8 +27,7 @@ from paritylab.learning.data import (
     Unknown,
     are_uniform,
 )
-from paritylab.learning.descent import as_optimiser, stacked
-from paritylab.learning.objective import MOST_BITS
+from paritylab.learning.descent import OPTIMISER, as_optimiser, stacked
 from paritylab.learning.transformer.chains import Plan, plan
 from paritylab.learning.transformer.training import (
     SOLVED_SHARE,
@@ -30,14 +38,14 @@ from paritylab.learning.transformer.training import (
     train_all,
 )
 from paritylab.models.transformer import Build, Decoder, Places
-from paritylab.options import OPTIMISER, Choice, Doc, Ge, Gt, Lt
+from paritylab.options import Choice
 from paritylab.problem import Parity, ParityTree
 from paritylab.risk.objective import Target as Arrays, target_of
 
 
 @register_learner("transformer")
 @dataclass(frozen=True, eq=False)
-class Transformer:
+class Transformer(BaseLearner):
     """A decoder-only transformer that reads n bits and writes a chain that ends with the parity.
 
     chain: what is written before the answer, see `plan`. gap: a line shows every gap-th partial
@@ -84,6 +92,13 @@ class Transformer:
     check: Annotated[int, Ge(1), Doc("Steps between two tests.")] = 25
 
     takes = (Population, Sample, Fresh)
+    targets = ("parity", "tree")
+    trains_on: ClassVar = {"n": 16, "k": 8, "runs": 4}
+    captions: ClassVar = {"right": "share of fresh rows with a right chain"}
+    course = ("right",)
+
+    def default_samples(self, n: int) -> int:
+        return 64
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -100,9 +115,9 @@ class Transformer:
         tests = -(-self.steps // self.check)
         errors, samples = CLEAN, 1
         if isinstance(data, Population):
-            if data.n > MOST_BITS:
+            if data.n > MOST_INPUTS:
                 raise ValueError(
-                    f"training visits all inputs up to n = {MOST_BITS}, got n={data.n}; give "
+                    f"training visits all inputs up to n = {MOST_INPUTS}, got n={data.n}; give "
                     "Sample or Fresh"
                 )
             if self.flips:

@@ -16,10 +16,10 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.contract import OptimiserPart
 from paritylab.learning.descent import as_optimiser
 from paritylab.models.transformer import MARK, Build, Decoder
-from paritylab.precision import AnyArray
 from paritylab.problem.sampling import draw_bits
 from paritylab.risk.objective import Target as Arrays
 from paritylab.risk.rows import every_row

@@ -14,11 +14,11 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 from scipy.stats import binom
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.learning.contract import AttentionPart
 from paritylab.learning.data import Target
 from paritylab.models.attention import Kind, attend
 from paritylab.models.readouts import Bowl
-from paritylab.precision import AnyArray, float64
 from paritylab.problem import Parity
 
 #: Losses whose mean over inputs has a closed form at any weights.

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from paritylab.checks import shortened, whole
+from paritylab._support.checks import shortened, whole
+from paritylab._support.precision import float64
 from paritylab.learning.xor.exact import worst_of
 from paritylab.models.positions import PackedSigns
-from paritylab.precision import float64
 
 #: Positions scored at a time, as many as a cache holds.
 ROWS = 4096

@@ -9,14 +9,12 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from paritylab.checks import shortened, whole
-from paritylab.files import write_atomically
-from paritylab.learning.heads.temperature import is_schedule, temperature
-from paritylab.learning.heads.train import Heads
+from paritylab._support.checks import shortened, whole
+from paritylab._support.output_files import write_atomically
+from paritylab._support.precision import float64
+from paritylab._support.safe_io import read_json
+from paritylab.learning.contract import fact
 from paritylab.learning.runs import Runs, run_keys
-from paritylab.models.chain import visible_tokens
-from paritylab.precision import float64
-from paritylab.untrusted import read_json
 
 FORMAT = "paritylab-run/1"
 #: Bytes of a file, at most.
@@ -72,34 +70,10 @@ def run_facts(runs: Runs[Any], run: int = 0) -> dict[str, Any]:
         facts["hidden"] = [int(j) for j in getattr(target, "leaves", getattr(target, "subset", ()))]
     if "risk" in trace:
         facts["risk"] = np.asarray(trace["risk"][run], dtype=float).tolist()
-    facts.update(_pictures(runs, run))
+    moments = {name: np.asarray(trace[name])[run] for name in trace if name != "step"}
+    moments["step"] = np.asarray(trace["step"])
+    facts.update(fact(runs.learner, "frames")(moments, runs.data.n))
     return checked_run(facts)
-
-
-def _pictures(runs: Runs[Any], run: int) -> dict[str, Any]:
-    """Directions of heads on the circle, or scores of a chain, where the trace has them."""
-    trace, learner, n = runs.trace, runs.learner, runs.data.n
-    steps = np.asarray(trace["step"])
-    on_circle = isinstance(learner, Heads) and learner.positions == "circle"
-    if on_circle and ("angles" in trace or "directions" in trace):
-        if "angles" in trace:
-            angles = np.asarray(trace["angles"][run])
-            pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
-        else:
-            pairs = np.asarray(trace["directions"][run])
-        shares = steps / learner.steps if is_schedule(learner.tau) else np.ones(len(steps))
-        taus = [temperature(learner.tau, n, float(share)) for share in shares]
-        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": taus}
-    if "scores" in trace:
-        scores = np.asarray(trace["scores"][run], dtype=float)
-        seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level"))
-        ends = [int(np.flatnonzero(column)[-1]) + 1 for column in seen.T]
-        columns = [
-            [moment[:end, node].tolist() for node, end in enumerate(ends)]
-            for moment in np.where(seen, scores, 0)
-        ]
-        return {"scores": columns}
-    return {}
 
 
 def write_run(runs: Runs[Any], path: str | Path, run: int = 0) -> Path:

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float, Inexact, Int
 
-from paritylab.precision import AnyArray
+from paritylab._support.precision import AnyArray
 
 #: A weight is small if ω·g/2 stays below this; the series below is then good to about 1e-12.
 SMALL_HALF_ANGLE = 0.25

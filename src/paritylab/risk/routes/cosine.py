@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.precision import AnyArray, float64
+from paritylab._support.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
 from paritylab.risk.routes.half_sums import plain_sums
 from paritylab.risk.routes.pieces import SIGNS, Labels

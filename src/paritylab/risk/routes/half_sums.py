@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.precision import AnyArray
+from paritylab._support.precision import AnyArray
 from paritylab.risk.routes.pieces import Pieces
 from paritylab.risk.routes.statistic import (
     EPS,

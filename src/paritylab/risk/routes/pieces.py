@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab._support.precision import AnyArray, float64
 from paritylab.models.readouts import Corners, Readout
-from paritylab.precision import AnyArray, float64
 from paritylab.problem.losses import Loss
 
 #: Values at which a statistic is asked for a label; None stands for the signs of a parity, where

@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.precision import AnyArray
+from paritylab._support.precision import AnyArray
 from paritylab.problem import Junta, Parity
 from paritylab.risk.routes.characteristic import (
     SMALL_HALF_ANGLE,
@@ -55,10 +55,6 @@ HEAVY = (0, 2, 4, 6, 8, 10)
 TERMS = tuple(1 << e for e in range(6, 14))
 #: Enumerated weights and terms inside loops.
 LOOP_HEAVY, LOOP_TERMS = 6, 128
-#: How far the mean inside loops may be off as a share of the scale of its pieces: three times the
-#: largest gap measured away from ties. Where equal weights pile their sums up on a kink (uniform
-#: heads, halves) it is off by up to 0.2; `population_risk` says what a trained model is worth.
-LOOP_ERROR = 3e-4
 #: How many light weights vouch for the decay of the characteristic function.
 _WITNESSES = 256
 
@@ -105,7 +101,7 @@ def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return outer(moving_mean(weights, labelled(target, statistic.labels), pieces))
 
-    return WeightRisk(function, LOOP_ERROR * statistic.scale)
+    return WeightRisk(function, None)
 
 
 @partial(jax.jit, static_argnames=("fair", "slopes"))

@@ -20,8 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab._support.precision import AnyArray, float64
+from paritylab._support.user_functions import mark_of
 from paritylab.models.readouts import Cosine, Readout
-from paritylab.precision import AnyArray, float64, mark_of
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk.routes.pieces import SIGNS, Labels, Pieces, pieces_of, scale_of
@@ -258,12 +259,13 @@ class WeightRisk:
     """risk(g, target) for compiled loops, differentiable in the weights g (n,).
 
     risk: its target is the `Target` of a parity or the `JuntaTarget` of a junta. error: how far the
-    mean inside it may be off at any weights; for "series" with declared pieces the largest gap ever
-    measured. `population_risk` says what a trained model is worth. route: how it is computed.
+    mean inside it may be off at any weights; None where that depends on the weights, as for
+    "Fourier series" of declared pieces (equal weights pile their sums up on a kink). There
+    `population_risk` measures the error of the model that was trained. route: how it is computed.
     """
 
     risk: Callable[[Float[Array, " n"], Target | JuntaTarget], Float[Array, ""]]
-    error: float
+    error: float | None
     route: str = ""
 
     def __call__(

@@ -1,0 +1,1 @@
+"""Files, argument checks, numbers, colours and compiling: what no user imports."""

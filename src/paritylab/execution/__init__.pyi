@@ -1,0 +1,1 @@
+from .store import Store as Store, StoreError as StoreError

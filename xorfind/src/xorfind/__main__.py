@@ -1,5 +1,0 @@
-"""`python -m xorfind`."""
-
-from xorfind.cli import main
-
-main()

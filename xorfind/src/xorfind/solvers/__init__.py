@@ -1,1 +1,0 @@
-"""Methods that look for a parity, and `solve`, which chooses among them."""

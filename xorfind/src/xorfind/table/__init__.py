@@ -1,1 +1,0 @@
-"""Tables: read from anywhere, every column turned into bits."""
