@@ -203,7 +203,7 @@ class BaseLearner:
         Expectations over all inputs where it takes these, else 64 fresh rows a step, else 1000 n.
         """
         takes = fact(self, "takes")
-        if Population in takes and (self.closed or n <= MOST_INPUTS):
+        if Population in takes and (fact(self, "closed") or n <= MOST_INPUTS):
             return None
         return 64 if Fresh in takes else 1000 * n
 
