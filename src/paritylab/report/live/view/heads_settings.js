@@ -68,18 +68,17 @@ export function runSettings(settings, run = settings.run, subset = settings.hidd
 
 /** The same run in Python, as one line. */
 export function pythonLine({ n, hidden, procedure, tau, tauEnd, start, seed, run }) {
-  const changes = [];
   const annealed = procedure === "annealed";
-  if (annealed && tau) changes.push(`tau_start=${temperature(tau, n)}`);
-  if (annealed && tauEnd) changes.push(`tau_end=${temperature(tauEnd, n) * n * n}`);
+  const changes = annealed ? ["moves=0", "jitter=0.15"] : []; // the page does not relocate heads
+  const usual = PROCEDURES[procedure];
+  if (annealed && (tau || tauEnd)) {
+    changes.push(`tau="${tau || usual.tau} -> ${tauEnd || usual.tauEnd}"`);
+  }
   if (!annealed && tau) changes.push(`tau="${tau}"`);
   const set = `(${hidden.join(", ")}${hidden.length === 1 ? "," : ""})`;
-  if (start === "hidden") {
-    const angles = `2 * np.pi * np.array(${set}) / ${n}`;
-    changes.push(annealed ? `start=${angles}` : `start=Circle(${n}).vectors(${set})`);
-  }
+  if (start === "hidden") changes.push(`start=Circle(${n}).vectors(${set})`);
   if (start === "stuck") changes.push(`start=np.array(${JSON.stringify(MINIMUM)})`);
-  const learner = `${annealed ? "Annealed" : `Heads.${procedure}`}(${changes.join(", ")})`;
+  const learner = `Heads.${procedure}(${changes.join(", ")})`;
   const data = `Population(Parity(${n}, ${set}))`;
   return `learn(${learner}, ${data}, runs=1, key=${seed}, first_run=${run})`;
 }

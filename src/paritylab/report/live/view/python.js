@@ -3,8 +3,8 @@
 import { copyButton, el } from "./dom.js";
 
 /** Names that calls of this page use, and where they are imported from. */
-const OURS = ["Annealed", "Chain", "Circle", "Heads", "Parity", "ParityTree", "Population"];
-OURS.push("Sample", "XorStep", "Zigzag", "learn");
+const OURS = ["Chain", "Circle", "Heads", "Parity", "ParityTree", "Population", "Sample"];
+OURS.push("Zigzag", "learn");
 const IMPORTS = {
   jax: "import jax",
   jnp: "import jax.numpy as jnp",

@@ -219,7 +219,7 @@ function pythonLine({ n, width, gain, kind, positions: code, pair, seed }) {
   const own = `lambda scores: jax.nn.sigmoid(scores - ${0.7 * gain}) / 2`;
   const attention = kind === "biased" ? own : `"${kind}"`;
   const table = `page_positions("${code}", ${seed}, ${n}, ${width})`;
-  const learner = `XorStep(positions=${table}, gain=${gain}, attention=${attention})`;
+  const learner = `Heads.pair(positions=${table}, gain=${gain}, attention=${attention})`;
   const target = `Parity(${n}, (${pair.join(", ")}), sign=-1)`;
   return `learn(${learner}, Population(${target}), runs=1)`;
 }
