@@ -118,7 +118,7 @@ def series_and_a_pass(n: int) -> Race:
     )
 
 
-def front_door() -> Race:
+def call_overhead() -> Race:
     """What `population_gradient` adds to the arithmetic it calls."""
     pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
     problem, attention = random_parity(1, 16, K), attention_of(16)
@@ -217,7 +217,7 @@ RACES = {
     f"a loop of {LOOP} risks and gradients, n = 20": partial(loop, 20),
     f"a loop of {LOOP} risks and gradients, n = 24": partial(loop, 24),
     "population gradient, n = 1,000,000": partial(series_and_a_pass, 1_000_000),
-    "front door, n = 16": front_door,
+    "call overhead, n = 16": call_overhead,
     "any table of 5 bits, n = 10^6": junta_and_parity,
     "heads of the public code, n = 16, a run of 400 steps": heads_of_the_public_code,
     "1,024 annealed runs, n = 20": annealed_runs,

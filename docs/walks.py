@@ -89,9 +89,9 @@ def architecture() -> str:
     lines = [
         "# Architecture",
         "",
-        "A room imports only from rooms above it, which "
+        "A package imports only from packages above it, which "
         "`tests/test_house.py` enforces: the library ends with `sweep`, the laboratory begins "
-        "with `proofs`, which imports nothing of the house. Modules have at most 400 lines, "
+        "with `proofs`, which imports nothing else of paritylab. Modules have at most 400 lines, "
         "functions 60. `make docs` writes this page.",
         "",
         "```text",

@@ -15,7 +15,7 @@ def main() -> None:
     runs = learn(Chain.theorem7(), Sample(tree, 2**17))
     levels = runs.stats["levels_per_step"][0].tolist()
     print(f"no teacher, n = 32, k = 8: levels solved after each step {levels}")
-    print(f"  loss after the last step {runs.stats['loss'][0, -1]:.1e}")
+    print(f"  risk after the last step {runs.risk[0]:.1e}")
 
     learner = Chain.theorem7(curriculum="all", lowest_level=False)
     blind = learn(learner, Sample(tree, 2**15))

@@ -28,7 +28,7 @@ SLOW = (
     r".*check --paper",
     r".*check --report",
     r".*report --from",
-    r".*train (heads|chain|layers|transformer|xor)",
+    r".*train (heads|chain|layers|transformer)",
     r"paritylab sweep",
     r"paritylab prove( --record)?$",  # the long certificate, minutes
     r"paritylab live",  # README types it, too
