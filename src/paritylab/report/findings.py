@@ -43,20 +43,21 @@ HEADLINES = (
         Status.REFUTED,
         "Gradient descent on the attention heads of Han and Ghoshdastidar often gets stuck for "
         "ever.",
-        "Their Theorem 5 says that it always converges, whatever the smoothing and the temperature."
-        " Two heads converge if both are chosen well: "
-        "{runs that reach risk 0.05, best setting, n = 8, k = 2} runs reach risk 0.05. For three, "
-        "the best setting tried brings {runs that reach risk 0.05, best setting, n = 8, k = 3} "
-        "there.",
-        "At temperature 1/8 at least a quarter of all random starts of two heads stay at risk 1 or "
-        "more for ever: this is proved, for one hidden pair among 8 bits.",
+        "Their Theorem 5 says that it always converges to risk 0, whatever the smoothing of the "
+        "network and the temperature of the attention. Among 8 bits, with the best settings tried, "
+        "{runs that reach risk 0.05, best setting, n = 8, k = 2} runs of two heads reach risk 0.05 "
+        "and {runs that reach risk 0.05, best setting, n = 8, k = 3} of three heads do; guessing "
+        "has risk 1.",
+        "Proved, for one hidden pair among 8 bits and temperature 1/8: from at least a quarter of "
+        "all random starts two heads stay at risk 1 or more for ever.",
     ),
     Headline(
         "lab-heads-learn",
         Status.HOLDS,
-        "The same heads learn after three changes: a cosine readout, a temperature that falls, "
-        "heads that may jump.",
-        "Runs that end on exactly the hidden bits: {runs that end on B with restarts}.",
+        "Another training finds the bits: a cosine in place of the network, a temperature that "
+        "falls, heads that may jump.",
+        "Runs that end on exactly the hidden bits: {runs that end on B with restarts}; measured, "
+        "not proved.",
     ),
     Headline(
         "ks-thm5",
