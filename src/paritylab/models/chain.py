@@ -94,7 +94,7 @@ class ChainModel(TrainsOneArray):
         sizes = np.diff(level_ends(0, self.k))
         levels = jnp.ones(len(sizes), signs.dtype) if passes is None else jnp.asarray(passes)
         factors = jnp.repeat(levels, sizes, total_repeat_length=self.k - 1)
-        sums = signs @ attention[: self.n]
+        sums = jnp.asarray(signs) @ attention[: self.n]
         return jnp.concatenate([signs, self._in_turn(sums, attention[self.n :], factors)], axis=-1)
 
     def _by_level(self, signs: AnyArray, attention: Array, passes: AnyArray | None) -> Array:
@@ -120,7 +120,7 @@ class ChainModel(TrainsOneArray):
         sums = tokens @ attention[:start, nodes]
         if self.mask == "level":
             made = self.link(sums)
-            made = made if factor is None else factor * made
+            made = made if factor is None else jnp.asarray(factor) * made
             return jnp.concatenate([tokens, made], axis=-1)
         factors = jnp.broadcast_to(jnp.asarray(1 if factor is None else factor), sums.shape[-1:])
         shares = attention[start:, nodes][: sums.shape[-1]]

@@ -49,7 +49,7 @@ class ChainLearner(BaseLearner, abc.ABC):
     link: LinkPart
     mask: str
 
-    takes: tuple[type[Data], ...] = (Sample,)
+    takes: ClassVar[tuple[type[Data], ...]] = (Sample,)
     targets = ("tree",)
     streams = True
     trains_on: ClassVar = {"n": 64, "k": 32, "runs": 5}

@@ -103,7 +103,7 @@ def lowest_level(scores: Float[Array, "tokens nodes"]) -> Bool[Array, " nodes"]:
     levels = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     parts = jnp.split(scores, ends[1:-1], axis=1)
     trained = jnp.stack([jnp.any(part != 0) for part in parts])
-    return (levels == jnp.argmin(trained)) & ~trained[levels]
+    return jnp.asarray(levels == jnp.argmin(trained)) & ~trained[levels]
 
 
 def levels_solved(

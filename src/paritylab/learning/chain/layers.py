@@ -18,7 +18,7 @@ from paritylab.learning.chain.chain_learner import ChainLearner, Descended
 from paritylab.learning.chain.evaluation import traced_risks
 from paritylab.learning.chain.rows import Stream, map_stream
 from paritylab.learning.contract import LINK, LinkPart, register_learner
-from paritylab.learning.data import Sample
+from paritylab.learning.data import KnownData, Sample
 from paritylab.models.chain import LayeredChain
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.options import Choice
@@ -69,9 +69,10 @@ class Layers(ChainLearner):
         return 200 * n
 
     def _descend(
-        self, data: Sample, leaves: Int[np.ndarray, "runs k"], keys: Array, trace: int | None
+        self, data: KnownData, leaves: Int[np.ndarray, "runs k"], keys: Array, trace: int | None
     ) -> Descended:
         """All runs, each level with the step size predicted to break fewest nodes."""
+        assert isinstance(data, Sample)
         link, rows = as_link(self.link), Stream.of(leaves, keys, data.samples, data.n)
         k, staged = rows.leaves.shape[1], self.schedule == "staged"
         steps = level_steps(rows.n, k, int(rows.samples), link, staged=staged, mask=self.mask)

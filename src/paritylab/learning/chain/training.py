@@ -66,10 +66,7 @@ class StepRule(NamedTuple):
 
     def built(self) -> optax.GradientTransformationExtraArgs:
         """The optax optimiser."""
-        part = self.optimiser
-        named = isinstance(part, str | optax.GradientTransformation)
-        made = as_optimiser(part, self.eta) if named else part(self.eta)
-        return optax.with_extra_args_support(made)
+        return optax.with_extra_args_support(as_optimiser(self.optimiser, self.eta))
 
     def moved(self, parameters: Parameters, updates: Parameters) -> Parameters:
         """W and the link after the optimiser's updates."""
@@ -78,7 +75,7 @@ class StepRule(NamedTuple):
         link_factor = None if self.link_eta is None else self.link_eta / self.eta
         if isinstance(self.optimiser, optax.GradientTransformation):
             # It has a step size of its own, of which ours are factors.
-            change, link_factor = self.eta * change, self.link_eta
+            change, link_factor = jnp.asarray(self.eta) * change, self.link_eta
         if self.per_level is not None:
             change = change * per_node(jnp.asarray(self.per_level), scores.shape[1] + 1)
         if self.lowest:
