@@ -267,9 +267,9 @@ def check_learner(learner: Learner[Any, Any], data: Data) -> None:
         raise ValueError(f"give a learner object: {learner.__name__}(), not the class")
     name, kinds = type(learner).__name__, get_args(Data)
     if is_stepwise(learner):
-        needed, else_ = ("steps",), ""
+        needed, else_ = ["steps"], ""
     else:
-        needed, else_ = ("takes", "train", "rebuild"), "; one that goes step by step has steps, "
+        needed, else_ = ["takes", "train", "rebuild"], "; one that goes step by step has steps, "
         else_ += "init(key, target), step(state, risk, key) and model(state, target)"
     for member in needed:
         if not hasattr(learner, member):

@@ -54,19 +54,21 @@ def walk(
     state that belongs on the path. first: number of the first step.
     """
 
+    begin = jnp.asarray(first)
+
     def stretch(state: State, first: jax.Array, length: int) -> tuple[State, PyTree]:
         after, noted = jax.lax.scan(step, state, first + jnp.arange(length))
         return after, (keep(state), noted)
 
     if every is None:
-        end, noted = jax.lax.scan(step, start, first + jnp.arange(steps))
+        end, noted = jax.lax.scan(step, start, begin + jnp.arange(steps))
         return Walk(end, noted, ())
     whole, rest = divmod(steps, every)
-    starts = first + jnp.arange(0, whole * every, every)
+    starts = begin + jnp.arange(0, whole * every, every)
     end, (path, noted) = jax.lax.scan(lambda state, at: stretch(state, at, every), start, starts)
     noted = jax.tree.map(lambda many: many.reshape(whole * every, *many.shape[2:]), noted)
     if rest:
-        end, (last, more) = stretch(end, first + jnp.asarray(whole * every), rest)
+        end, (last, more) = stretch(end, begin + jnp.asarray(whole * every), rest)
         path = jax.tree.map(lambda many, one: jnp.concatenate([many, one[None]]), path, last)
         noted = jax.tree.map(lambda many, few: jnp.concatenate([many, few]), noted, more)
     return Walk(end, noted, path)
@@ -111,7 +113,7 @@ def descend(
     return Walk(found.end[0], risks, found.path)
 
 
-def as_optimiser(optimiser: OptimiserPart, eta: float | jax.Array) -> optax.GradientTransformation:
+def as_optimiser(optimiser: OptimiserPart, eta: float | AnyArray) -> optax.GradientTransformation:
     """An optax optimiser from its name, or from a function of the step size such as `optax.adam`;
     a ready one passes unchanged.
 

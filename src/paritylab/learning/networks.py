@@ -23,6 +23,7 @@ from paritylab.learning.contract import (
     LossPart,
     ModelPart,
     OptimiserPart,
+    Trained,
     check_fields,
     register_learner,
 )
@@ -38,7 +39,8 @@ from paritylab.learning.data import (
 )
 from paritylab.learning.descent import OPTIMISER, as_optimiser
 from paritylab.learning.objective import Objective, StepRisk
-from paritylab.learning.stepwise import Size, Stepwise, update
+from paritylab.learning.stepwise import Report, Size, Stepwise, update
+from paritylab.learning.training import rebuild_stepwise, train_stepwise
 from paritylab.models import FeedForward, FrozenHeads
 from paritylab.models.protocol import (
     Model,
@@ -115,6 +117,16 @@ class Network(BaseLearner, Stepwise, abc.ABC, Generic[M]):
         """The model with the numbers that it has now."""
         return cast(M, with_parameters(state.fixed().start, state.parameters))
 
+    def train(
+        self, data: Data, keys: jax.Array, trace: int | None, report: Report = None
+    ) -> Trained:
+        """All runs, in the loop of `learn`."""
+        return train_stepwise(self, data, keys, trace, report)
+
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> M:
+        """The start of the run, drawn again, with the trained numbers in it."""
+        return cast(M, rebuild_stepwise(self, numbers, target, key))
+
 
 @register_learner("descent")
 @dataclass(frozen=True, eq=False)
@@ -134,9 +146,9 @@ class Descent(Network[Model]):
     """
 
     # A field without a default: the method of this name is none.
-    model: Annotated[  # type: ignore[assignment]
+    model: Annotated[
         ModelPart, Choice(own="a model, or a function from a key to one"), Doc("What trains.")
-    ] = field()
+    ] = field()  # type: ignore[assignment]
     loss: Annotated[LossPart, LOSS, Doc("Loss trained on.")] = "squared_hinge"
     optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "adam"
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.01

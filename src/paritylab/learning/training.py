@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
-from paritylab._support.precision import float64
+from paritylab._support.precision import AnyArray, float64
 from paritylab._support.user_functions import is_fixed
 from paritylab.learning.contract import Trained
 from paritylab.learning.data import Data, Rows, Target, Unknown, targets_or_unknown
@@ -115,6 +115,13 @@ def rebuild_model(learner: Any, numbers: PyTree, target: Target | Unknown, key: 
     if hasattr(learner, "rebuild"):
         model: Model = learner.rebuild(numbers, target, key)
         return model
+    return rebuild_stepwise(learner, numbers, target, key)
+
+
+def rebuild_stepwise(
+    learner: Any, numbers: PyTree, target: Target | Unknown, key: jax.Array
+) -> Model:
+    """`rebuild_model` of a learner that says what a step is and leaves the rest to `learn`."""
     with _precision(learner):
         start = _start(learner, target, key)
         own = parameters_of(start)
@@ -175,14 +182,14 @@ def take_steps(
             True,
             getattr(learner, "one_by_one", False),
         )
-        pairs, parts = list(zip(each_key(keys), targets, strict=True)), []
-        first = _start(learner, *reversed(pairs[0]), _rows_of(drawn, 0))
+        pairs, parts = list(zip(targets, each_key(keys), strict=True)), list[Steps]()
+        first = _start(learner, *pairs[0], _rows_of(drawn, 0))
         if not is_fixed(learner):
             check_model(first, data.n)
         for block in blocks_of(len(keys), _runs_at_once(first, objective, data, shape)):
             start, skeleton = _rows_of(drawn, block), None
             if hasattr(learner, "draw"):
-                starts = (_start(learner, *reversed(pairs[run])) if run else first for run in block)
+                starts = (_start(learner, *pairs[run]) if run else first for run in block)
                 start, skeleton = _arrays_of(list(starts))
             runs = PerRun(_rows_of(given, block), keys[block], start)
             stretches = _in_stretches(packed, objective, shape, runs, skeleton, tell)
@@ -216,7 +223,7 @@ def _in_stretches(
     while True:
         length = min(length, shape.steps - at)
         now = shape._replace(length=length, last=at + length == shape.steps)
-        end, carry = _compiled(packed, objective, now, runs, skeleton, np.int64(at), carry)
+        end, carry = _compiled(packed, objective, now, runs, skeleton, np.asarray(at), carry)
         kept.append((end.records, end.path))
         at += length
         if now.last:
@@ -225,7 +232,7 @@ def _in_stretches(
                 records, path = jax.tree.map(lambda *each: jnp.concatenate(each, axis=1), *kept)
             yield jax.tree.map(np.asarray, end._replace(records=records, path=path)), at
             return
-        jax.block_until_ready(carry)
+        jax.block_until_ready(carry)  # type: ignore[no-untyped-call]
         yield end, at
 
 
@@ -236,7 +243,7 @@ def _compiled(
     shape: Shape,
     runs: PerRun,
     skeleton: Model | None,
-    first: np.int64,
+    first: AnyArray,
     carry: PyTree,
 ) -> tuple[Steps, PyTree]:
     """A stretch of the steps of all runs of a block in one compiled call.
@@ -258,7 +265,7 @@ def _one_run(
     objective: Objective,
     shape: Shape,
     skeleton: Model | None,
-    first: np.int64,
+    first: AnyArray,
     run: PerRun,
     state: PyTree,
 ) -> tuple[Steps, PyTree]:

@@ -240,15 +240,20 @@ class HeadAttention(eqx.Module):
     def with_parameters(self, parameters: Any) -> "HeadAttention":
         """The same model with other numbers in their place."""
         if not isinstance(parameters, dict):
-            return eqx.tree_at(lambda model: model.directions, self, parameters)
+            return self._with_directions(parameters)
         changed = self
         if "directions" in parameters:
-            changed = eqx.tree_at(lambda model: model.directions, self, parameters["directions"])
+            changed = self._with_directions(parameters["directions"])
         form = jax.tree.structure(self._readout_numbers())
         readout = jax.tree.unflatten(form, list(parameters["readout"]))
-        return eqx.tree_at(
+        trained: HeadAttention = eqx.tree_at(
             lambda model: model.readout, changed, with_parameters(self.readout, readout)
         )
+        return trained
+
+    def _with_directions(self, directions: AnyArray) -> "HeadAttention":
+        turned: HeadAttention = eqx.tree_at(lambda model: model.directions, self, directions)
+        return turned
 
     def hard(self) -> "HeadAttention":
         """The same heads, each with all attention on its best position."""

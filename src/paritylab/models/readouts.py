@@ -168,7 +168,7 @@ class TrainableReadout(eqx.Module):
 
     def __call__(self, s: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
         steps = jnp.maximum(jnp.asarray(s)[..., None] - jnp.asarray(self.thresholds), 0)
-        return self.offset + steps @ jnp.asarray(self.weights)
+        return jnp.asarray(self.offset) + steps @ jnp.asarray(self.weights)
 
 
 #: Every scalar function of the attended sum can serve as a readout.

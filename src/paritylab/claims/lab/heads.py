@@ -1,6 +1,7 @@
 """Heads that learn: annealed, relocated, from samples, in one step; how many a parity needs."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from paritylab.statistics import Rate, difference, pooled
 
 Cells = Sequence[tuple[int, int]]
 #: Annealing without moves, with the larger kicks that it needs.
-ALONE = {"moves": 0, "jitter": 0.15}
+ALONE = Heads.annealed(moves=0, jitter=0.15)
 RESTARTING = Heads.annealed(restarts=20)
 #: For planted cases of moves: few runs of the rest.
 FEW = {"cells": ((12, 3, 40),)}
@@ -87,7 +88,7 @@ def heads_learn(
     yield at_least(
         f"runs that end on B with restarts, n ≤ {max(cells)[0]:,}", pooled(restarted), 0.95
     )
-    ways = moving or Heads.annealed(steps=steps), Heads.annealed(**ALONE, steps=steps)
+    ways = moving or Heads.annealed(steps=steps), replace(ALONE, steps=steps)
     for n, k, runs in trial.track(crowded):
         data = Population(random_parities(n, k, times * runs, key=trial.seed))
         found, without = (learn(each, data, key=trial.seed).rate() for each in ways)
@@ -131,7 +132,7 @@ def heads_samples(
     found = []
     for n in trial.track(sizes):
         data = Sample(random_parities(n, 2, runs, key=trial.seed), rows(n))
-        learner = Heads.annealed(**ALONE, steps=steps)
+        learner = replace(ALONE, steps=steps)
         found.append(learn(learner, data, key=trial.seed).rate())
         yield note(f"runs that find B from 8n rows, n = {n}", found[-1])
     label = f"fall of the share that find B from 8n rows, n = {sizes[0]} to {sizes[-1]}"

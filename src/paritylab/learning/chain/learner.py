@@ -270,9 +270,9 @@ class Chain(ChainLearner):
             eta = max(eta)
         return StepRule(
             self.optimiser,
-            np.float32(eta),
+            np.asarray(eta, np.float32),
             per_level,
-            None if self.link_eta is None else np.float32(self.link_eta),
+            None if self.link_eta is None else np.asarray(self.link_eta, np.float32),
             self.rounding,
             self.lowest_level,
         )
@@ -329,7 +329,9 @@ def _flips_of(data: KnownData) -> Flips | None:
         raise ValueError(f"the trees of one call need equal noise, got {sorted(noise)}")
     (own,) = noise
     label = own * (1 - flips) + (1 - own) * flips
-    return Flips(np.float32(tokens), np.float32(label)) if tokens or label else None
+    if not tokens and not label:
+        return None
+    return Flips(np.asarray(tokens, np.float32), np.asarray(label, np.float32))
 
 
 Chain.presets = {

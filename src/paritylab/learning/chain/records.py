@@ -3,6 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
+from paritylab._support.precision import AnyArray
 from paritylab.learning.chain.evaluation import SOLVED_LOSS
 from paritylab.learning.chain.training import Parameters, Setting
 from paritylab.learning.descent import Walk
@@ -56,7 +57,7 @@ def trace_of(setting: Setting, walked: Walk[Parameters], end: Notes) -> Notes:
         return {"step": np.arange(2), "risk": notes["answer"], "scores": path}
     ends = setting.steps % every == 0
 
-    def record(steps: np.ndarray, last: np.ndarray) -> np.ndarray:
+    def record(steps: np.ndarray, last: AnyArray) -> np.ndarray:
         return np.concatenate([steps, last[:, None]], axis=1) if ends else steps
 
     names = {"risk": "answer", "chain_loss": "chain", "open_levels": "passes"}

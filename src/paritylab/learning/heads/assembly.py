@@ -47,16 +47,15 @@ def meet(settings: "Heads", data: Data) -> HeadSteps:
         taus, changes = np.array([temperature(settings.tau, n)]), is_schedule(settings.tau)
         geometric = settings.unit and changes and isinstance(settings.tau, str)
         if changes:
-            before = [temperature(settings.tau, n, 0.0)]
-            before = before if geometric else temperatures(settings.tau, n, settings.steps)
-            taus = np.append(before, taus)
+            steps = 1 if geometric else settings.steps
+            taus = np.append(temperatures(settings.tau, n, steps), taus)
         knows = settings.unit or settings.restarts > 0
         return HeadSteps(
             like=like,
             taus=taus,
-            eta=np.float64(step_size(settings, n)),
-            jitter=np.float64(settings.jitter),
-            attempt=np.int32(0),
+            eta=np.asarray(step_size(settings, n), np.float64),
+            jitter=np.asarray(settings.jitter, np.float64),
+            attempt=np.asarray(0, np.int32),
             rule=settings.optimiser,
             loss=settings.loss,
             steps=settings.steps,

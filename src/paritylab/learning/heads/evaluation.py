@@ -131,7 +131,7 @@ def evaluate(
                 zip(targets_or_unknown(data), each_key(keys), strict=True)
             )
         ]
-        if knows_pairs(settings, data):
+        if not isinstance(data, Rows) and knows_pairs(settings, data):
             pairs = judge_pairs(models, data)
             found, solved, weights = pairs.scores, pairs.solved, pairs.weights
             stats["worst"] = pairs.worst

@@ -81,10 +81,10 @@ def product_risk(
     return -jnp.sum(jnp.log(jnp.abs(factors) + TINY)) - jnp.log(jnp.abs(target.contrast))
 
 
-def at_angles(heads: HeadAttention, angles: Float[Array, " heads"]) -> HeadAttention:
+def at_angles(heads: HeadAttention, angles: Float[AnyArray, " heads"]) -> HeadAttention:
     """The heads with unit directions on the circle."""
     directions = jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=1)
-    return eqx.tree_at(lambda model: model.directions, heads, directions)
+    return heads.with_parameters(directions)
 
 
 @eqx.filter_jit

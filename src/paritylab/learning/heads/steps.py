@@ -162,7 +162,8 @@ class HeadSteps(eqx.Module):
             # Every halving of the temperature takes equally many steps, so a head narrows by the
             # same factor per step from the whole circle down to less than one position.
             first, last = self.taus
-            return first * (last / first) ** (number / self.steps)
+            falling: Array = first * (last / first) ** (number / self.steps)
+            return falling
         return self.taus[number] if self.changes else self.taus[-1]
 
     def _rule(self) -> optax.GradientTransformationExtraArgs:
@@ -170,7 +171,8 @@ class HeadSteps(eqx.Module):
 
     def _heads(self, code: PyTree, tau: AnyArray) -> HeadAttention:
         like = self.like if code is None else eqx.tree_at(lambda m: m.code, self.like, code)
-        return eqx.tree_at(lambda m: m.tau, like, tau)
+        heads: HeadAttention = eqx.tree_at(lambda m: m.tau, like, tau)
+        return heads
 
     def _unit_step(
         self, state: HeadState, model: "UnitHeads", risk: StepRisk, key: jax.Array
@@ -211,4 +213,5 @@ class HeadSteps(eqx.Module):
             return jnp.where(at, place, after), jax.tree.map(forget, memory), state.moved + does
 
         due = (risk.number % EVERY == 0) & (time < LAST)
-        return HeadState(*jax.lax.cond(due, relocated, lambda: stayed), state.code), value
+        angles, memory, moved = jax.lax.cond(due, relocated, lambda: stayed)
+        return HeadState(angles, memory, moved, state.code), value

@@ -263,7 +263,7 @@ class Heads(BaseLearner):
                 # Few shapes compile: the runs that start again fill up a power of two.
                 chosen = np.resize(waiting, 1 << (len(waiting) - 1).bit_length())
             some = jax.tree.map(lambda leaf, runs=chosen: leaf[runs], given) if attempt else given
-            now = replace(steps, attempt=np.int32(attempt))
+            now = replace(steps, attempt=np.asarray(attempt, np.int32))
             found = take_steps(
                 now,
                 data,

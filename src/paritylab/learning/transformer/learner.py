@@ -129,8 +129,10 @@ class Transformer(BaseLearner):
         flips = errors.tokens + self.flips * (1 - 2 * errors.tokens)
         records = 0 if trace is None else 1 + tests
         how = Shape(self.optimiser, batch, type(data).__name__, are_uniform(data), records)
-        numbers = map(np.float32, (self.eta, flips, errors.flips))
-        dials = Dials(*numbers, *map(np.int32, (self.steps, self.check, samples)))
+        dials = Dials(
+            *(np.asarray(each, np.float32) for each in (self.eta, flips, errors.flips)),
+            *(np.asarray(each, np.int32) for each in (self.steps, self.check, samples)),
+        )
         # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
             tasks = stacked(

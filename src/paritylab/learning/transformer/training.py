@@ -49,12 +49,12 @@ class Dials(NamedTuple):
     tokens and of labels flipped in training. steps: at most. check: steps between two tests. rows:
     of a sample."""
 
-    eta: AnyArray | np.float32
-    flips: AnyArray | np.float32
-    wrong: AnyArray | np.float32
-    steps: AnyArray | np.int32
-    check: AnyArray | np.int32
-    rows: AnyArray | np.int32
+    eta: AnyArray
+    flips: AnyArray
+    wrong: AnyArray
+    steps: AnyArray
+    check: AnyArray
+    rows: AnyArray
 
 
 class Task(NamedTuple):

@@ -215,8 +215,9 @@ def _check_loss(loss: str) -> None:
 
 def is_pair(target: Target) -> bool:
     """Whether a target is y = -x_i·x_j of fair bits among others."""
-    known = isinstance(target, Parity) and target.k == 2 and target.sign == -1
-    return known and target.n >= 3 and target.is_uniform
+    if not isinstance(target, Parity) or target.k != 2 or target.sign != -1:
+        return False
+    return target.n >= 3 and target.is_uniform
 
 
 def pairs_of(targets: tuple[Target, ...], who: str) -> tuple[Parity, ...]:
