@@ -94,7 +94,7 @@ def loop(n: int) -> Race:
 
 
 def series_and_a_pass(n: int) -> Race:
-    """Value and gradient by the series, beside one pass over the attention it reads."""
+    """Value and gradient by the series, against one pass over the attention it reads."""
     problem, attention = random_parity(1, n, K), attention_of(n)
     weights, pieces = attention.sum(axis=0), pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
     with float64():
@@ -130,7 +130,7 @@ def call_overhead() -> Race:
 
 
 def junta_and_parity() -> Race:
-    """A table of 2^5 values at n = 10^6 beside a parity of five bits."""
+    """A table of 2^5 values at n = 10^6 against a parity of five bits."""
     n, k = 1_000_000, 5
     attention = attention_of(n, k)
     corners = tuple(np.where(np.arange(k + 1) % 2 == 0, 1.0, -1.0))
@@ -146,7 +146,7 @@ def junta_and_parity() -> Race:
 
 
 def heads_of_the_public_code() -> Race:
-    """100 runs of k heads on the exact risk beside one run of the same heads on 0.8·2^n rows."""
+    """100 runs of k heads on the exact risk against one run of the same heads on 0.8·2^n rows."""
     n, runs, steps = 16, 100, 400
     targets = random_parities(n, K, runs)
     learner, data = Heads.code(steps=steps), Population(targets)
@@ -184,7 +184,7 @@ def annealed_runs() -> Race:
 
 
 def chain_step() -> Race:
-    """One streamed step at n = 512 beside the product XᵀR alone on random signs."""
+    """One streamed step at n = 512 against the product XᵀR alone on random signs."""
     n, k, samples = 512, 256, 200_000
     tree = random_tree(0, n, k)
     generator = np.random.default_rng(0)
@@ -199,7 +199,7 @@ def chain_step() -> Race:
 
 
 def xor_step() -> Race:
-    """One exact step on 50 pairs at n = 10^6, width 96, beside the product of its scores."""
+    """One exact step on 50 pairs at n = 10^6, width 96, against the product of its scores."""
     n, width, pairs = 1_000_000, 96, 50
     code = PackedSigns.draw(np.random.default_rng(0), 20_000, width, balanced=False)
     block = next(iter(code.sign_blocks()))[1].astype(np.float32)

@@ -1,4 +1,4 @@
-"""How time and memory grow with the size, beside what theory says: part of make bench.
+"""How time and memory grow with the size, next to what theory says: part of make bench.
 
 python benchmarks/growth.py [--only part-of-a-name] [--print]
 """

@@ -29,7 +29,7 @@ HEADS = ("", "peer ÷ ours", "floor ÷ ours", "ours", "peer", "floor", "accuracy
 class Race:
     """One line of the table.
 
-    peer, floor: what to run beside it. times: how much more work ours does in one call than the
+    peer, floor: what it is compared with. times: how much more work ours does in one call than the
     peer (or the floor) does in one of its calls. error: what is known of the answer's accuracy.
     """
 

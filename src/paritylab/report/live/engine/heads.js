@@ -2,7 +2,7 @@
  * k heads learn: HG1's model as the paper trains it, as its public code does, and annealed.
  *
  * A run is an object with `step()`, so that a page can play it and a counter can finish it. Run i
- * of a seed draws the numbers that the lab's Heads and Annealed draw for it.
+ * of a seed draws the numbers that the laboratory's `Heads` draws for it.
  */
 
 import { adam, adamDirection, sgd } from "./descent.js";
