@@ -1,4 +1,4 @@
-"""What a sweep costs besides its blocks: speed-up of two workers, overhead and memory of the driver.
+"""What a sweep costs without its blocks: speed-up of two workers, overhead, memory.
 
 Run: python benchmarks/sweep.py. The blocks sleep or do nothing, so that only the
 machinery is measured; rows are those of the fault suite's learner, which needs no jax.
