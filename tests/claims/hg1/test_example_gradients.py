@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paritylab._support.precision import float64
-from paritylab.claims.hg1.example_gradients import (
+from paritylab.experiments.hg1_example_gradients import (
     attended_sum,
     example_loss,
     prediction,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paritylab._support.precision import float64
-from paritylab.claims.hg1.fixed_heads import (
+from paritylab.experiments.hg1_fixed_heads import (
     fixed_attention_margin,
     hard_features,
     smallest_worst_risk,

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from paritylab.claims.hg1.hardening import risks_of_weights
+from paritylab.experiments.hg1_hardening import risks_of_weights
 from paritylab.problem import Parity
 from paritylab.theory.hg1 import risk_of_missing_weight
 

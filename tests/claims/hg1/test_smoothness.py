@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab._support.precision import float64
-from paritylab.claims.hg1.example_gradients import example_loss, prediction
-from paritylab.claims.hg1.smoothness import _shares
+from paritylab.experiments.hg1_example_gradients import example_loss, prediction
+from paritylab.experiments.hg1_smoothness import shares_of_constants
 
 
 def test_sizes_are_those_of_automatic_differentiation():
@@ -22,7 +22,9 @@ def test_sizes_are_those_of_automatic_differentiation():
         flat = jnp.ravel(directions)
         sizes = [jax.grad(functions[0])(flat), *(jax.hessian(f)(flat) for f in functions)]
         for order in (None, 2):
-            found = _shares(directions, bits, np.array([tau, b, 1.0, 1.0, 1.0, 1.0]), order)
+            found = shares_of_constants(
+                directions, bits, np.array([tau, b, 1.0, 1.0, 1.0, 1.0]), order
+            )
             orders = [None, order, order, order]
             expected = [jnp.linalg.norm(x, ord=o) for x, o in zip(sizes, orders, strict=True)]
             np.testing.assert_allclose(found, jnp.stack(expected), rtol=1e-9, atol=1e-12)

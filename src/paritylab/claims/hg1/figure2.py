@@ -7,32 +7,26 @@ import numpy as np
 
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, repair
+from paritylab.experiments.hg1_figure2 import (
+    Figure2Setting,
+    Neighbours,
+    have_two_midway,
+    pointed_positions,
+    train_both_panels,
+    train_on_neighbours,
+    weakest_peaks,
+)
 from paritylab.figures import Heatmap, SideBySide
-from paritylab.learning import Fresh, Heads, Population, Runs, learn
-from paritylab.models import Zigzag
+from paritylab.learning import Heads, Population, Runs, learn
 from paritylab.problem import Parity
 from paritylab.statistics import Rate
-
-
-def pointing(runs: Runs[Any]) -> np.ndarray:
-    """The (fractional) position each head points at."""
-    angle = np.arctan2(runs.numbers[..., 0], runs.numbers[..., 1])
-    return np.asarray(angle * runs.data.n / (2 * np.pi) % runs.data.n)
-
-
-def two_midway(runs: Runs[Any], middle: float, within: float) -> np.ndarray:
-    """Whether two heads of a run point between the neighbours, `within` positions of the middle."""
-    midway = np.sum(np.abs(pointing(runs) - middle) < within, axis=1)
-    return np.asarray(midway >= 2)
 
 
 def braces(subset: tuple[int, ...]) -> str:
     return "{" + ", ".join(map(str, subset)) + "}"
 
 
-#: Temperature, smoothing, and fresh rows per step (0: exact gradients of the risk).
-Way = tuple[float, float, int]
-EXACT: Way = (0.3, 0.0, 0)
+EXACT: Figure2Setting = (0.3, 0.0, 0)
 STEPS = 240
 
 
@@ -46,7 +40,7 @@ STEPS = 240
 )
 def fig2(
     trial: Trial,
-    ways: Sequence[Way] = (EXACT, (0.3, 0.0, 3_000), (1.0, 0.1, 3_000)),
+    ways: Sequence[Figure2Setting] = (EXACT, (0.3, 0.0, 3_000), (1.0, 0.1, 3_000)),
     runs: int = 48,
     *,
     steps: int = STEPS,
@@ -62,9 +56,9 @@ def fig2(
     """
     panels = []
     for way in trial.track(ways):
-        left, right = _both_panels(runs, way, steps, trial.seed)
-        found = Rate.of(left.flags("recovered") & (_weakest_peaks(left) > 0.9))
-        middle = Rate.of(two_midway(right, 15.5, 0.25))
+        left, right = train_both_panels(runs, way, steps, trial.seed)
+        found = Rate.of(left.flags("recovered") & (weakest_peaks(left) > 0.9))
+        middle = Rate.of(have_two_midway(right, 15.5, 0.25))
         panels.append((found, middle, way, left, right))
     found, middle, way, left, right = max(panels, key=lambda each: min(each[0].low, each[1].low))
     yield at_least("starts with a head on each of 8, 11, 18, best way", found, 0.1)
@@ -77,21 +71,10 @@ def fig2(
     yield _figure(left, right)
 
 
-def _name(way: Way) -> str:
+def _name(way: Figure2Setting) -> str:
     tau, b, rows = way
     smooth = f", b = {b:g}" if b else ""
     return f"tau = {tau:g}{smooth}, " + (f"{rows:,} rows per step" if rows else "exact gradients")
-
-
-def _both_panels(runs: int, way: Way, steps: int, seed: int) -> tuple[Runs[Any], Runs[Any]]:
-    """Training on the paper's bits 8, 11, 18 and on 16, 17 with 4 as the third, 0-based inside."""
-    (tau, b, rows), trained = way, []
-    for subset in ((7, 10, 17), (3, 15, 16)):
-        learner = Heads.code(readout=Zigzag(3, b), tau=tau, eta=0.2, steps=steps)
-        target = Parity(20, subset)
-        data = Fresh(target, rows) if rows else Population(target)
-        trained.append(learn(learner, data, runs=runs, key=seed))
-    return trained[0], trained[1]
 
 
 def _figure(left: Runs[Any], right: Runs[Any]) -> SideBySide:
@@ -109,16 +92,8 @@ def _figure(left: Runs[Any], right: Runs[Any]) -> SideBySide:
     return SideBySide(panels, caption)
 
 
-def _weakest_peaks(runs: Runs[Any]) -> np.ndarray:
-    """Per run the largest attention of the head whose largest attention is smallest."""
-    attention = [np.asarray(runs.model(run).attention()) for run in range(len(runs))]
-    return np.array([each.max(axis=1).min() for each in attention])
-
-
-#: n, B, temperature and smoothing. The paper's bits 16 and 17 at n = 20, k = 3 come first.
-Place = tuple[int, tuple[int, ...], float, float]
-OWN: Place = (20, (3, 15, 16), 0.3, 0.0)
-PAIR: Place = (12, (2, 3), 0.3, 0.0)
+OWN: Neighbours = (20, (3, 15, 16), 0.3, 0.0)
+PAIR: Neighbours = (12, (2, 3), 0.3, 0.0)
 
 
 @claim(
@@ -135,7 +110,7 @@ PAIR: Place = (12, (2, 3), 0.3, 0.0)
 )
 def adjacency(
     trial: Trial,
-    cells: Sequence[Place] = (OWN, PAIR, (12, (2, 3), 1.0, 0.07), (12, (2, 3, 7), 0.3, 0.0)),
+    cells: Sequence[Neighbours] = (OWN, PAIR, (12, (2, 3), 1.0, 0.07), (12, (2, 3, 7), 0.3, 0.0)),
     runs: int = 72,
     *,
     together: bool = False,
@@ -152,11 +127,11 @@ def adjacency(
         n, subset, tau, b = place
         first = next(i for i in subset if i + 1 in subset)
         middle = first + 0.5
-        done = _trained(place, middle, runs, trial.seed, together)
+        done = train_on_neighbours(place, middle, runs, trial.seed, together)
         solved = done.solved
-        midway = solved & two_midway(done, middle, 0.2)
+        midway = solved & have_two_midway(done, middle, 0.2)
         right = done.flags("recovered")[midway]
-        aside = pointing(done)[midway] - middle
+        aside = pointed_positions(done)[midway] - middle
         two = np.take_along_axis(aside, np.abs(aside).argsort(axis=1)[:, :2], axis=1)
         opposite = two.prod(axis=1) < 0
         exceptions, sharing = exceptions + int(np.sum(right != opposite)), sharing + right.size
@@ -176,13 +151,3 @@ def adjacency(
         "Sharing the middle direction does not exclude hard attention: it is right just if the two "
         "heads lie on opposite sides of the middle, which thousandths of a position decide."
     )
-
-
-def _trained(place: Place, middle: float, runs: int, seed: int, together: bool) -> Runs[Any]:
-    """Runs on one set; together: two heads start in the middle, move alike and never part."""
-    n, subset, tau, b = place
-    rest = [i for i in subset if abs(i - middle) > 0.5]
-    angle = 2 * np.pi * np.array([middle, middle, *rest]) / n
-    start = 2 * np.stack([np.sin(angle), np.cos(angle)], axis=-1) if together else None
-    learner = Heads.code(readout=Zigzag(len(subset), b), tau=tau, steps=300, start=start)
-    return learn(learner, Population(Parity(n, subset)), runs=runs, key=seed)

@@ -1,22 +1,19 @@
 """Frozen attention with a trained head: Theorem 11, Remarks 12 and 13, Corollary 20."""
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from paritylab.claims import HG1, Comparison, Trial, claim
-from paritylab.claims.engine.hunt import hunt
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, repair
-from paritylab.claims.hg1.fixed_heads import (
-    fixed_attention_margin,
-    smallest_worst_risk,
-    solving_heads,
+from paritylab.experiments.hg1_fixed_attention import (
+    SearchedRisk,
+    search_smallest_risks,
+    train_on_frozen_heads,
 )
-from paritylab.learning import FrozenAttention, Population, learn
-from paritylab.problem import random_parities
-from paritylab.statistics import Mean
+from paritylab.experiments.hg1_fixed_heads import smallest_worst_risk, solving_heads
 from paritylab.theory import hg1
 
 #: Below this a risk that is 0 on paper is 0 but for rounding.
@@ -27,32 +24,12 @@ SCALE = 1e9
 NEAR_CHANCE = 0.9
 
 
-def _searched(
-    trial: Trial,
-    sizes: Sequence[tuple[int, int]],
-    shares: Sequence[float],
-    *,
-    starts: int,
-    steps: int,
-    strength: float,
-) -> Iterator[Comparison]:
-    """Smallest risks over embeddings, fixed attention and nets, by Adam from random starts.
-
-    Compared with our bound, the least attended position being B. sizes: (n, m). shares: ρ‖α‖‖β‖/n,
-    to which the net is scaled; ρ is the embeddings' diameter, or the distance of the two tokens
-    where scores ignore the bits. strength: above 1 the bound is made stronger than it is.
-    """
-    cases = list(product(shares, (False, True)))
-    bounds = [hg1.fixed_attention(1, s / strength, 1.0, positional=p) for s, p in cases]
-    share, positional = (np.array(column) for column in zip(*cases, strict=True))
-    case = {"share": share, "positional": positional, "bound": np.array(bounds)}
-    for n, m in trial.track(sizes):
-        margin, draw = fixed_attention_margin(n, m)
-        finds = hunt(margin, draw, case, starts=starts, steps=steps, seed=trial.seed)
-        for (s, p), bound, find in zip(cases, bounds, finds, strict=True):
-            where = f"n = {n}, m = {m}, ρ‖α‖‖β‖/n = {s:g}" + ", scores without bits" * p
-            label, risk = f"smallest risk that a search finds, {where}", find.margin + bound
-            yield repair(at_least(label, risk, bound - ROUNDING))
+def _at_least_bounds(searched: Iterable[SearchedRisk]) -> Iterator[Comparison]:
+    for found in searched:
+        where = f"n = {found.n}, m = {found.m}, ρ‖α‖‖β‖/n = {found.share:g}"
+        where += ", scores without bits" * found.positional
+        label = f"smallest risk that a search finds, {where}"
+        yield repair(at_least(label, found.risk, found.bound - ROUNDING))
 
 
 @claim(
@@ -93,7 +70,16 @@ def thm11(
     yield repair(
         at_most("printed bound minus risk with the paper's own embeddings, n = 7", own.excess, 0)
     )
-    yield from _searched(trial, sizes, shares, starts=starts, steps=steps, strength=strength)
+    yield from _at_least_bounds(
+        search_smallest_risks(
+            trial.track(sizes),
+            shares,
+            starts=starts,
+            steps=steps,
+            strength=strength,
+            seed=trial.seed,
+        )
+    )
     yield finding(
         f"n = 7, one head, tokens {scale:.0e}·x: nets with ‖α‖‖β‖ ≤ {nets.norms_high:.1e} have "
         f"risk {nets.risk:.0e} at most, where the printed bound is above {nets.excess:.2g}.",
@@ -155,27 +141,28 @@ def remark12(
     grown, fallen = ratio[-1] / ratio[0], large_ratio[0] / large_ratio[-1]
     yield control(at_least(f"growth of their m²‖α‖‖β‖/n, paper's tokens, {span}", grown, 10))
     yield control(at_least(f"fall of their m²‖α‖‖β‖/n, large tokens, {span}", fallen, 2))
-    yield from _searched(trial, cells, (0.2,), starts=starts, steps=steps, strength=strength)
-    yield from _trained(trial, trained, training)
+    yield from _at_least_bounds(
+        search_smallest_risks(
+            trial.track(cells),
+            (0.2,),
+            starts=starts,
+            steps=steps,
+            strength=strength,
+            seed=trial.seed,
+        )
+    )
+    risks = [train_on_frozen_heads(n, steps=training, seed=trial.seed) for n in trained]
+    label = f"mean risk of nets trained on frozen heads, n = {trained[-1]}"
+    yield repair(at_least(label, risks[-1], NEAR_CHANCE))
+    # Without a rise from the smallest n the largest would say nothing about "once n is large".
+    rise, ends = risks[-1].value - risks[0].value, f"n = {trained[0]} to n = {trained[-1]}"
+    yield control(at_least(f"rise of that risk from {ends}", rise, 0))
     limit = hg1.fixed_attention(10**8, 1e4, np.sqrt(6))
     yield repair(at_least("least risk at ‖α‖‖β‖ = √n, ρ = √6, any m, n = 10⁸", limit, 0.95))
     yield instead(
         "For embeddings of diameter ρ and every number of heads: better than chance needs "
         "ρ‖α‖‖β‖ = Ω(n), and the risk tends to 1 if ρ‖α‖‖β‖ = o(n)."
     )
-
-
-def _trained(trial: Trial, sizes: Sequence[int], steps: int) -> Iterator[Comparison]:
-    """Mean risk of nets trained above three frozen random heads at temperature 0.3, k = 3."""
-    learner = FrozenAttention(heads=3, steps=steps)
-    data = [Population(random_parities(n, 3, 12, key=trial.seed)) for n in sizes]
-    risks = [Mean.of(learn(learner, each, key=trial.seed).risk) for each in data]
-    first, last = sizes[0], sizes[-1]
-    label = f"mean risk of nets trained on frozen heads, n = {last}"
-    yield repair(at_least(label, risks[-1], NEAR_CHANCE))
-    # Without a rise from the smallest n the largest would say nothing about "once n is large".
-    rise = risks[-1].value - risks[0].value
-    yield control(at_least(f"rise of that risk from n = {first} to n = {last}", rise, 0))
 
 
 @claim(

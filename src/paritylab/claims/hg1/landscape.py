@@ -5,15 +5,24 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from paritylab._support.precision import float64
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, instead, repair
+from paritylab.experiments.hg1_landscape import (
+    BITS,
+    SMOOTHING,
+    LocalRisk,
+    gradient_over_risk,
+    largest_risks_on_set,
+    measure_spread,
+    risk_and_gradient,
+    search_least_ratio,
+)
 from paritylab.figures import Line, Lines
-from paritylab.models import Circle, HeadAttention, Zigzag
-from paritylab.problem import Parity, random_parity
-from paritylab.risk import enumerated_gradient, enumerated_risk, population_risk
+from paritylab.models import Circle, HeadAttention
+from paritylab.problem import random_parity
+from paritylab.risk import population_risk
 from paritylab.statistics import power_law
 from paritylab.theory import hg1
 from paritylab.theory.hg1_limits import smoothing_floor
@@ -66,7 +75,7 @@ def temperature(
     sharp, clean = peaks[1].min(), risks[1].max()
     yield repair(at_least("least attention of a head on its own bit, tau = c/n²", sharp, 0.9))
     yield repair(at_most("largest risk, tau = c/n²", clean, 1e-3))
-    soft, sharper = _risks_of_proposition3(power)
+    soft, sharper = largest_risks_on_set(power)
     tried = "k = 1 to 4, n = 8 to 16"
     yield at_most(f"largest risk of k heads on B, tau = 1/n, {tried}", soft, 1e-3)
     yield repair(at_most(f"largest risk of k heads on B, tau = 2/n², {tried}", sharper, 1e-3))
@@ -81,37 +90,15 @@ def temperature(
     yield Lines(lines, x="n", y="attention on its own position", log="xy")
 
 
-def _risks_of_proposition3(power: int) -> list[float]:
-    """Largest risk of k heads on every second position, at tau = 1/n^power and at 2/n²."""
-    cells = [(n, Parity(n, tuple(range(0, 2 * k, 2)))) for k in range(1, 5) for n in (8, 12, 16)]
-    return [
-        max(enumerated_risk(HeadAttention.on(p, tau=c / n**t), p).value for n, p in cells)
-        for c, t in ((1, power), (2, 2))
-    ]
-
-
-#: n, tau and b of the heads off B; sets, three or more positions apart, and b of the heads on B.
-N, TAU, SMOOTHING = 10, 0.1, 0.1
 SETS: list[tuple[int, ...]] = [(4,), (1, 4), (0, 3, 6)]
 ON = [*((subset, 0.0) for subset in SETS[1:]), *((subset, SMOOTHING) for subset in SETS)]
 #: μ of the inequality, as small as one may call positive.
 LEAST = 1e-6
 
-#: The risk of heads on one set B and ‖∇L‖², from directions, B and b.
-Local = Callable[[np.ndarray, tuple[int, ...], float], tuple[float, float]]
-
-
-def _exact(directions: np.ndarray, subset: tuple[int, ...], b: float) -> tuple[float, float]:
-    """Over all 2^n inputs."""
-    k = len(subset)
-    heads = HeadAttention(directions, Circle(N), k, Zigzag(k, b), TAU)
-    found = enumerated_gradient(heads, Parity(N, subset))
-    return found.risk.value, float(np.sum(np.asarray(found.gradient) ** 2))
-
 
 def _quadratic(directions: np.ndarray, subset: tuple[int, ...], b: float) -> tuple[float, float]:
     """½‖a - a*‖² of the heads in place of the risk: its ratio ½‖∇L‖²/L is 1 everywhere."""
-    square = float(np.sum((directions - 10 * np.asarray(Circle(N).vectors(subset))) ** 2))
+    square = float(np.sum((directions - 10 * np.asarray(Circle(BITS).vectors(subset))) ** 2))
     return square / 2, square
 
 
@@ -129,7 +116,7 @@ def _quadratic(directions: np.ndarray, subset: tuple[int, ...], b: float) -> tup
     ),
 )
 def lemma8_pl(
-    trial: Trial, starts: int = 8, points: int = 12, *, local: Local = _exact
+    trial: Trial, starts: int = 8, points: int = 12, *, local: LocalRisk = risk_and_gradient
 ) -> Iterator[Any]:
     """A global Polyak–Łojasiewicz inequality for masked heads, n = 10, tau = 0.1.
 
@@ -139,17 +126,19 @@ def lemma8_pl(
     the readout is smoothed by b = 0.1; a μ below 1e-6 is called 0. On B the excess L - L* over the
     risk of hard heads there is tried in place of L.
     """
-    ratio = partial(_ratio, local)
-    flat = ratio(np.zeros((2, 2)), (1, 1 + N // 2))
+    ratio = partial(gradient_over_risk, local)
+    flat = ratio(np.zeros((2, 2)), (1, 1 + BITS // 2))
     yield at_least("½‖∇L‖²/L, heads at zero, B two opposite positions", flat, LEAST)
-    wrong = ratio(20 * np.asarray(Circle(N).vectors((7, 7))), (1, 4))
+    wrong = ratio(20 * np.asarray(Circle(BITS).vectors((7, 7))), (1, 4))
     label = "½‖∇L‖²/L, both heads on one wrong position, norm 20"
     yield at_least(label, wrong, LEAST)
-    least = _least_ratio(trial, ratio, starts)
+    generator = np.random.default_rng(trial.seed)
+    logs = [search_least_ratio(ratio, generator) for _ in trial.track(range(starts))]
+    least = 10 ** min(logs)
     yield at_least(f"least ½‖∇L‖²/L of unit heads, {starts} searches", least, LEAST)
     norms = np.linspace(4, 6, points)
     for subset, b in ON:
-        k, on = len(subset), np.asarray(Circle(N).vectors(subset))
+        k, on = len(subset), np.asarray(Circle(BITS).vectors(subset))
         risk, square = np.transpose([local(norm * on, subset, b) for norm in norms])
         excess, half = risk - smoothing_floor(k, b), square / 2
         at = f"heads on B, k = {k}, b = {b:g}"
@@ -161,29 +150,6 @@ def lemma8_pl(
         "cos 2π/n)/τ, with r = 2 if b = 0 or k = 2 and r = 1 if b > 0 and k ≠ 2 (unless the first "
         "order of the excess vanishes at that b). Gradient flow then has L - L* = 1/(2ct)."
     )
-
-
-def _ratio(local: Local, directions: np.ndarray, subset: tuple[int, ...]) -> float:
-    """½‖∇L‖²/L off B."""
-    risk, square = local(directions, subset, SMOOTHING)
-    return square / 2 / risk
-
-
-def _least_ratio(trial: Trial, ratio: Callable[..., float], starts: int) -> float:
-    """The smallest ½‖∇L‖²/L found over two unit heads, by descent from random angles."""
-    generator = np.random.default_rng(trial.seed)
-
-    def log_ratio(angles: Any) -> Any:
-        heads = np.stack([np.sin(angles), np.cos(angles)], axis=1)
-        return np.log10(max(ratio(heads, (1, 4)), 1e-40))
-
-    search = partial(minimize, log_ratio, method="Nelder-Mead", options={"maxfev": 150})
-    found = [search(generator.uniform(0, 2 * np.pi, 2)).fun for _ in trial.track(range(starts))]
-    return float(10 ** min(found))
-
-
-#: How far a head points beside its position, in positions.
-OFFSETS = (0.0, 0.25, 0.49)
 
 
 def _level(n: int, tau: float, offset: float) -> np.ndarray:
@@ -223,7 +189,7 @@ def attention_bounds(
     and c₂ do not depend on n, neither γ_j/(c₁τ) may grow nor the least γ_j/τ fall with n; the c₁
     that serves best counts.
     """
-    rows = [[_spread(log_attention, c1, n) for n in sizes] for c1 in trial.track(constants)]
+    rows = [[measure_spread(log_attention, c1, n) for n in sizes] for c1 in trial.track(constants)]
     # Each has one row per c₁ and one column per n.
     peak, top, near, log_c2, far, gap = np.moveaxis(np.array(rows), -1, 0)
     growth = np.log(near[:, -1] / near[:, -2]) / np.log(sizes[-1] / sizes[-2])
@@ -241,26 +207,3 @@ def attention_bounds(
         "Position j has e^(-(1 - cos δ_j)/τ) times as much for a head on p, δ_j its angle from p, "
         f"so neighbours have nearly the same and those beyond π/4 at most {far.max():.0e} in all."
     )
-
-
-def _spread(log_attention: Callable[..., np.ndarray], c1: float, n: int) -> list[float]:
-    """Attention at one c₁ and n, the worst over offsets.
-
-    Least and largest share of the nearest position; largest γ_j/(c₁τ) of the others within π/4 and
-    ln of the least γ_j/τ there; largest total share beyond π/4; relative distance of the peak from
-    its formula.
-    """
-    tau = c1 / n
-    logs = np.array([log_attention(n, tau, offset) for offset in OFFSETS])
-    away = np.minimum(np.arange(n), n - np.arange(n))
-    near, far = (away <= n / 8) & (away > 0), away > n / 8
-    peak = np.exp(logs[:, 0])
-    beyond = np.exp(logs[:, far]).sum(axis=1)
-    return [
-        peak.min(),
-        peak.max(),
-        np.exp(logs[:, near].max()) / (c1 * tau),
-        logs[:, near].min() - np.log(tau),
-        beyond.max(),
-        np.abs(peak / hg1.peak_attention(n, tau) - 1).max(),
-    ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,17 +10,22 @@ import numpy as np
 
 from paritylab._support.precision import float64
 from paritylab.claims import HG1, Trial, claim
-from paritylab.claims.engine.hunt import hunt
 from paritylab.claims.engine.rule import at_least, at_most, instead
-from paritylab.claims.hg1.example_gradients import (
+from paritylab.experiments.hg1_example_gradients import (
     example_loss,
-    heads_of,
     random_heads_and_inputs,
 )
+from paritylab.experiments.hg1_lemmas import (
+    BITS,
+    coinciding_heads,
+    draw_start,
+    gradient_cosine,
+    measure_complement_pair,
+    measure_least_motion,
+)
+from paritylab.experiments.search import hunt
 from paritylab.learning.hardness.frozen import every_input
-from paritylab.models import Circle, HeadAttention, Zigzag
-from paritylab.problem import Parity
-from paritylab.theory import hg1
+from paritylab.models import Zigzag
 
 #: Below this an inner product that is 0 on paper is 0 but for rounding.
 ROUNDING = 1e-9
@@ -62,7 +67,7 @@ def lemma17(
     """
     for n, k, tau, b in trial.track(cells):
         (find,) = hunt(
-            partial(_cosine, loss=loss, b=b),
+            partial(gradient_cosine, loss=loss, b=b),
             partial(random_heads_and_inputs, k=k, n=n, inputs=2),
             np.array([tau]),
             starts=starts,
@@ -80,13 +85,6 @@ def lemma17(
         f"it: for heads at zero and B two opposite positions ‖E∇ℓ‖² is {mean:.0e} and E‖∇ℓ‖² "
         f"{single:.1f}, so Lemma 8 cannot drop them."
     )
-
-
-def _cosine(directions: Any, pair: Any, tau: Any, *, loss: Callable[..., Any], b: float) -> Any:
-    """Cosine between the first head's gradients of two inputs; 1 where one of them is 0."""
-    first, second = (jax.grad(loss)(directions, x, tau=tau, b=b)[0] for x in pair)
-    product = jnp.linalg.norm(first) * jnp.linalg.norm(second)
-    return jnp.where(product > 1e-9, first @ second / jnp.maximum(product, 1e-9), 1.0)
 
 
 def _all_but_zero(n: int) -> np.ndarray:
@@ -124,7 +122,7 @@ def lemma18(
     ŷy ≤ 1, with v* = s/k. Tried at random starts on every input but zero.
     """
     rows = [
-        [_least_motion(trial.seed + start, n, inputs(n), tau(n)) for start in range(starts)]
+        [measure_least_motion(trial.seed + start, n, inputs(n), tau(n)) for start in range(starts)]
         for n in trial.track(sizes)
     ]
     # One row per size, one column per start.
@@ -144,37 +142,6 @@ def lemma18(
     )
 
 
-def _least_motion(seed: int, n: int, inputs: np.ndarray, tau: float) -> list[float]:
-    """Lemma 18's sum over its bound at one random start.
-
-    Least over inputs with the printed plus and with the derivative's minus signs; ones in the input
-    of the printed minimum and its s.
-    """
-    model = HeadAttention.random(seed, Parity(n, (0, 1, 2)), tau=tau)
-    with float64():
-        attention = np.asarray(model.attention())
-    moved = partial(hg1.motion_of_one_input, attention, table=np.asarray(Circle(n).table))
-    bound = hg1.spread_of_one_head(tau, n, hg1.smallest_near_attention(attention, tau))
-    printed, true = (moved(inputs, as_printed=each) / bound for each in (True, False))
-    at = printed.argmin()
-    s = inputs[at] @ attention.sum(axis=0)
-    return [printed[at], true.min(), inputs[at].sum(), s]
-
-
-#: n of Lemma 19's inputs.
-BITS = 16
-
-
-def _random_start(seed: int, k: int) -> np.ndarray:
-    """Directions of k heads at the paper's random start."""
-    return np.asarray(HeadAttention.random(seed, Parity(BITS, tuple(range(k)))).directions)
-
-
-def _same_heads(k: int, turn: int) -> np.ndarray:
-    """k heads at one place, `turn` positions from the middle of B, the first k positions."""
-    return Circle(BITS).vectors([(k // 2 + turn) % BITS] * k)
-
-
 @claim(
     "hg1-lemma19",
     HG1("Lemma 19"),
@@ -182,7 +149,11 @@ def _same_heads(k: int, turn: int) -> np.ndarray:
     evidence="exact",
     planted=(
         "a single one, with all heads next to B's middle, in both places",
-        {"start": lambda seed, k: _same_heads(k, 1), "bits": lambda n: np.eye(n)[0], "turn": 1},
+        {
+            "start": lambda seed, k: coinciding_heads(k, 1),
+            "bits": lambda n: np.eye(n)[0],
+            "turn": 1,
+        },
         "holds",
     ),
     certificates=("hg1-lemma19",),
@@ -192,7 +163,7 @@ def lemma19(
     sizes: Sequence[int] = (2, 3, 4, 5),
     smoothings: Sequence[float] = (0.0, 1e-4, 1e-2, 1.0),
     *,
-    start: Callable[[int, int], np.ndarray] = _random_start,
+    start: Callable[[int, int], np.ndarray] = draw_start,
     bits: Callable[[int], np.ndarray] = np.zeros,
     turn: int = BITS // 2,
 ) -> Iterator[Any]:
@@ -207,41 +178,14 @@ def lemma19(
     rounding = 1e-15
     for k in trial.track(sizes):
         heads = start(trial.seed, k)
-        zeros = [_both_sides(heads, bits(BITS), b) for b in smoothings]
+        zeros = [measure_complement_pair(heads, bits(BITS), b) for b in smoothings]
         short = max(each.bound - each.gradients for each in zeros)
         label = f"bound minus squared gradients, s = 0, n = {BITS}, k = {k}, largest over b"
         yield at_most(label, short, rounding)
-        far = _both_sides(_same_heads(k, turn), np.eye(BITS)[0], 0.0)
+        far = measure_complement_pair(coinciding_heads(k, turn), np.eye(BITS)[0], 0.0)
         label = f"squared gradients at s = {far.attended:.0e}, heads opposite to B, k = {k}"
         yield at_least(label, far.gradients, far.bound - rounding)
     yield instead(
         "s = 0 only for all zeros, whose complement is all ones; their squared gradients are 0 at "
         "every k and b, and at b = 0 so are their losses: there the lemma says 0 ≥ 0."
     )
-
-
-class _Sides(NamedTuple):
-    """Both sides of Lemma 19, squared gradients and claimed bound; s of the input."""
-
-    gradients: float
-    bound: float
-    attended: float
-
-
-@partial(jax.jit, static_argnums=3)
-def _slopes(directions: Any, inputs: Any, b: Any, smooth: bool) -> Any:
-    """Losses and their gradients at tau = 1/n; smooth: whether b > 0, which a traced b must be."""
-    loss = partial(example_loss, tau=1 / inputs.shape[1], b=b if smooth else 0.0)
-    return jax.vmap(jax.value_and_grad(loss), (None, 0))(directions, inputs)
-
-
-def _both_sides(directions: np.ndarray, bits: np.ndarray, b: float) -> _Sides:
-    """The input and its complement at tau = 1/n."""
-    k, n = directions.shape[0], bits.shape[0]
-    with float64():
-        heads = heads_of(jnp.asarray(directions), n, tau=1 / n)
-        losses, slopes = _slopes(heads.directions, np.stack([bits, 1 - bits]), b, b > 0)
-        loss, gradients = float(losses.sum()), float(np.sum(np.asarray(slopes) ** 2))
-        c2 = hg1.smallest_near_attention(np.asarray(heads.attention()), 1 / n)
-        attended = float(heads.weights() @ bits)
-    return _Sides(gradients, hg1.complement_pair(k, n, c2, loss), attended)

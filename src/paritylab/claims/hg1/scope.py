@@ -5,14 +5,18 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, instead, repair, within
+from paritylab.experiments.hg1_expressivity import (
+    noisy_risk,
+    predict_by_figure1,
+    predict_with_net,
+    search_least_risk,
+)
 from paritylab.learning.hardness.frozen import every_input, parity_of
-from paritylab.models import Circle
 from paritylab.statistics import power_law, share_text
-from paritylab.theory import hg1, hg1_limits
+from paritylab.theory import hg1_limits
 
 #: Below this a difference that is 0 on paper is 0 but for rounding.
 ROUNDING = 1e-9
@@ -43,7 +47,7 @@ def marginals(
     noises = [0.0] if only_uniform else [0.05, 0.1, 0.2]
     bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
     labels = 1 - 2 * (bits[:, :k].sum(axis=1) % 2)
-    net, rest = _values(bits[:, :k]), _values(bits[:, 1:k])
+    net, rest = predict_with_net(bits[:, :k]), predict_with_net(bits[:, 1:k])
     uniform = np.full(2**n, 0.5**n)
     anything = generator.dirichlet(np.full(2**n, 0.5), size=draws)
     copied = np.where(bits[:, 0] == bits[:, 1], 2 * uniform, 0.0)
@@ -53,25 +57,25 @@ def marginals(
     gaps = [0.0]  # distances from the mended statement
     independent = [np.prod(np.where(bits, share, 1 - share), axis=1) for share in shares]
     for share, weights in zip(shares, independent, strict=True):
-        blind, law = _least(weights, labels), hg1_limits.least_pair_risk(share)
+        blind, law = search_least_risk(weights, labels), hg1_limits.least_pair_risk(share)
         yield at_least(f"least risk without an edge, P(x = 1) = {share:g}", blind, 1 - ROUNDING)
-        scaled = _risk(weights, labels, (1 - 2 * share) * rest)
+        scaled = noisy_risk(weights, labels, (1 - 2 * share) * rest)
         gaps += [abs(blind - law), abs(scaled - law)]
-    risks = np.array([_least(weights, labels) for weights in anything])
+    risks = np.array([search_least_risk(weights, labels) for weights in anything])
     exact = np.array([hg1_limits.risk_without_bit(weights, 0) for weights in anything])
     many = f"{len(anything)} random distributions"
     yield at_least(f"least risk without an edge, least of {many}", risks.min(), 1 - ROUNDING)
-    repeated = _least(copied, labels)
+    repeated = search_least_risk(copied, labels)
     yield at_least("least risk without an edge, bit repeats another", repeated, 1 - ROUNDING)
     gaps += [float(np.abs(risks - exact).max()), repeated]
-    clean = max(_risk(w, labels, net) for w in [*independent, *anything, uniform, copied])
+    clean = max(noisy_risk(w, labels, net) for w in [*independent, *anything, uniform, copied])
     yield at_most("largest risk of the net, no noise", clean, ROUNDING)
     for noise in noises:
         flipped = f"{share_text(noise, 1)} of the labels flipped"
-        noisy = _risk(uniform, labels, net, noise)
-        least = _least(uniform, labels, noise, blind=False)
+        noisy = noisy_risk(uniform, labels, net, noise)
+        least = search_least_risk(uniform, labels, noise, blind=False)
         yield at_most(f"risk of the net, k = {k}, {flipped}", noisy, ROUNDING)
-        scaled = _risk(uniform, labels, (1 - 2 * noise) * net, noise)
+        scaled = noisy_risk(uniform, labels, (1 - 2 * noise) * net, noise)
         law = hg1_limits.least_pair_risk(noise)
         gaps += [abs(noisy - 4 * noise), abs(least - law), abs(scaled - least)]
     yield repair(
@@ -84,43 +88,6 @@ def marginals(
         "flipped at rate ν the net has risk 4ν and, times 1-2ν, the least risk of any function, "
         "4ν(1-ν)."
     )
-
-
-def _values(hidden: np.ndarray) -> np.ndarray:
-    """What the net of Proposition 3 says, from the bits it sees."""
-    k = hidden.shape[1]
-    table = np.array([hg1.zigzag_at_integer(k, s) for s in range(k + 1)], dtype=float)
-    return np.asarray(table[hidden.sum(axis=1)])
-
-
-def _risk(
-    weights: np.ndarray, labels: np.ndarray, prediction: np.ndarray, noise: float = 0.0
-) -> float:
-    """Squared-hinge risk when a share of the labels is flipped."""
-    kept, turned = (np.maximum(0, 1 - y * prediction) ** 2 for y in (labels, -labels))
-    return float(weights @ ((1 - noise) * kept + noise * turned))
-
-
-def _least(
-    weights: np.ndarray, labels: np.ndarray, noise: float = 0.0, *, blind: bool = True
-) -> float:
-    """Least risk over all functions, or over those blind to bit 0, by ternary search.
-
-    Inputs that differ in bit 0 only are neighbours in the numbering and share a prediction.
-    """
-    size = 2 if blind else 1
-    weights, labels = weights.reshape(-1, size), labels.reshape(-1, size)
-
-    def loss(guess: np.ndarray) -> np.ndarray:
-        kept, turned = (np.maximum(0, 1 - y * guess[:, None]) ** 2 for y in (labels, -labels))
-        return np.asarray((weights * ((1 - noise) * kept + noise * turned)).sum(axis=1))
-
-    low, high = -np.ones(len(weights)), np.ones(len(weights))
-    for _ in range(90):
-        third = (high - low) / 3
-        left = loss(low + third) < loss(high - third)
-        low, high = np.where(left, low, low + third), np.where(left, high - third, high)
-    return float(loss((low + high) / 2).sum())
 
 
 @claim(
@@ -191,10 +158,10 @@ def fig1(
     bits, right, moved = every_input(n), np.ones((2, len(tau))), 0.0
     for row, subset in product(range(len(tau)), sets):
         labels = parity_of(bits, subset)
-        text = _through(bits, subset, tau[row], order=(0, 1, 2, 3))
+        text = predict_by_figure1(bits, subset, tau[row], order=(0, 1, 2, 3))
         # caption_token: where the network looks for the token under the caption's order.
-        caption = _through(bits, subset, tau[row], (2, 3, 0, 1), first=caption_token)
-        back = _through(bits, subset, tau[row], order=(2, 3, 0, 1), first=2)
+        caption = predict_by_figure1(bits, subset, tau[row], (2, 3, 0, 1), first=caption_token)
+        back = predict_by_figure1(bits, subset, tau[row], order=(2, 3, 0, 1), first=2)
         agree = np.mean(np.sign([text, caption]) == labels, axis=1)
         right[:, row] = np.minimum(right[:, row], agree)
         moved = max(moved, float(np.abs(back - text).max()))
@@ -209,23 +176,3 @@ def fig1(
         f"tau = {tau[text_right.argmax()]:.2g}; the caption's order gives the same once w_0, A and "
         "the first layer are permuted with it."
     )
-
-
-def _through(
-    bits: np.ndarray, subset: Sequence[int], tau: float, order: Sequence[int], first: int = 0
-) -> np.ndarray:
-    """ŷ of every row of bits, step by step as in the figure.
-
-    order: of [x, 1-x, sin, cos] in the embedding. first: where w_0, A and the network look for the
-    token; the position is in the two entries two further on, counted round.
-    """
-    k, n = len(subset), bits.shape[1]
-    table = np.broadcast_to(np.asarray(Circle(n).table), (*bits.shape, 2))
-    embedded = np.concatenate([bits[..., None], 1 - bits[..., None], table], axis=-1)[..., order]
-    cls, matrices = np.zeros(4), np.zeros((k, 4, 4))
-    cls[first] = 1
-    columns = [(first + 2) % 4, (first + 3) % 4]
-    matrices[:, first, columns] = Circle(n).vectors(subset)
-    attention = softmax(np.einsum("r,irl,xjl->xij", cls, matrices, embedded) / tau, axis=-1)
-    mean = np.einsum("xij,xjl->xl", attention, embedded) / k
-    return np.asarray(hg1_limits.smoothed_zigzag(k * mean[:, first], k, 0.0))

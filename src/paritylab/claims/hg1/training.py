@@ -2,21 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from paritylab.claims import HG1, Trial, claim, within
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, repair
+from paritylab.experiments.hg1_training import (
+    EPSILON,
+    NORM,
+    ConvergenceRuns,
+    Setting,
+    descend_into_trap,
+    measure_fall_near_set,
+    train_from_random_heads,
+)
 from paritylab.figures import Bars, Mark
-from paritylab.learning import Heads, Population, learn, temperature
+from paritylab.learning import Heads, Population, learn
 from paritylab.models import FullFormAttention, HeadAttention, Zigzag
-from paritylab.problem import Parity, random_parities, random_parity, sets_up_to_symmetry
-from paritylab.risk import enumerated_gradient, model_gradient
-from paritylab.statistics import Mean, Rate
-from paritylab.theory import hg1, hg1_limits
+from paritylab.problem import random_parities, random_parity
+from paritylab.risk import enumerated_gradient
+from paritylab.statistics import Mean
 
-Setting = tuple[float, str, float | None]
 #: What the paper leaves open, with 0 < tau ≤ 1: smoothing b, temperature, step (None: the proof's).
 #: Heads on B leave a risk below 0.05 up to b = 0.08 only. The larger b are tried because a smoother
 #: readout has fewer local minima: nearly every run then comes near B, at a risk far above 0.05.
@@ -27,12 +34,8 @@ SETTINGS: tuple[Setting, ...] = (
     (0.08, "1", 2.0),
     (1.0, "1", 2.0),
 )
-#: Definition 2's ε. It is absolute: a smoothing b that raises the least risk buys nothing.
-EPSILON = 0.05
 #: "Converges" is at least this share of the runs.
 CONVERGES = 0.9
-#: Norm of heads that start on B.
-NORM = 2
 
 
 @claim(
@@ -77,10 +80,12 @@ def thm5(
     than every power of t. By the proof a step lowers the risk by ημL at least, so that one stopping
     time serves every B of size k; and by Remark 10 all this holds for any k, odd or even.
     """
-    best: list[_Cell] = []
-    tried: list[_Cell] = []
+    best: list[ConvergenceRuns] = []
+    tried: list[ConvergenceRuns] = []
     for n, k in trial.track(sizes):
-        cells = [_cell(trial.seed, runs, steps, n, k, setting) for setting in settings]
+        cells = [
+            train_from_random_heads(trial.seed, runs, steps, n, k, setting) for setting in settings
+        ]
         tried += cells
         best.append(max(cells, key=lambda cell: (cell.rate.value, -cell.least_risk)))
         name = best[-1].size
@@ -95,9 +100,16 @@ def thm5(
         f"tau {worst.tau}, step {worst.eta:g}) brings {worst.rate.count} runs to risk 0.05.",
         "refuted",
     )
-    yield from _trap()
+    risk, slope = descend_into_trap()
+    label = "risk where heads from positions 1 and 6 rest, n = 8, B = {0, 3}, b = 0.01, tau = 1/n"
+    yield at_most(label, risk, EPSILON)
+    yield at_least("½‖∇L‖² there over μL, μ of the proof", slope, 1)
     for k, b in falls:
-        yield from _fall(k, b, path)
+        exponent, law = measure_fall_near_set(k, b, path)
+        where = f"n = 12, k = {k}, b = {b:g}"
+        yield at_most(f"exponent of t in the excess risk near B, {where}", exponent, -2)
+        label = f"excess risk near B after t steps over 1/(2c·ηt), {where}"
+        yield repair(within(label, law, 0.8, 1.2))
     easy = "; ".join(f"{c.rate.count} at {c}" for c in best if c.rate.value >= CONVERGES)
     yield instead(
         (f"Runs that reach risk 0.05: {easy}. " if easy else "")
@@ -108,76 +120,6 @@ def thm5(
     bars = {str(cell): cell.rate for cell in tried}
     marks = [Mark(CONVERGES, "converges")]
     yield Bars.of_rates(bars, y="share of runs that reach risk 0.05", marks=marks)
-
-
-class _Cell(NamedTuple):
-    """Runs over all sets B up to symmetry at one setting. least_risk: of a run at the end."""
-
-    n: int
-    k: int
-    b: float
-    tau: str
-    eta: float
-    rate: Rate
-    least_risk: float
-
-    @property
-    def size(self) -> str:
-        return f"n = {self.n}, k = {self.k}"
-
-    def __str__(self) -> str:
-        return f"{self.size}, b = {self.b:g}, tau = {self.tau}, step {self.eta:.2g}"
-
-
-def _cell(seed: int, runs: int, steps: int, n: int, k: int, setting: Setting) -> _Cell:
-    b, tau, eta = setting
-    sets = sets_up_to_symmetry(n, k)
-    targets = sets * -(-runs // len(sets))
-    step = hg1.step_size(k, temperature(tau, n), b) if eta is None else eta
-    learner = Heads.paper(readout=Zigzag(k, b), tau=tau, eta=step, steps=steps)
-    risk = learn(learner, Population(targets), key=seed).risk
-    return _Cell(n, k, b, tau, step, Rate.of(risk <= EPSILON), float(risk.min()))
-
-
-def _trap() -> Iterator[Any]:
-    """Where heads on two wrong positions come to rest: a local minimum.
-
-    That it is a strict one is proved by the certificate of hg1-lemma8-pl.
-    """
-    problem, readout = Parity(8, (0, 3)), Zigzag(2, 0.01)
-    start = HeadAttention.at((1, 6), problem, readout=readout, tau=1 / 8)
-    learner = Heads.paper(readout=readout, start=start.directions, eta=0.02, steps=4000)
-    done = learn(learner, Population(problem))
-    label = "risk where heads from positions 1 and 6 rest, n = 8, B = {0, 3}, b = 0.01, tau = 1/n"
-    yield at_most(label, done.risk[0], EPSILON)
-    end = start.with_parameters(done.numbers[0])
-    slope = np.linalg.norm(model_gradient(end, problem).gradient)
-    # μ for the largest c₂ that Appendix A allows; the proof has ½‖∇L‖² ≥ μL at every setting.
-    mu = hg1.descent_factor(8, 2, hg1.smallest_near_attention(np.asarray(end.attention()), 1 / 8))
-    yield at_least("½‖∇L‖² there over μL, μ of the proof", slope**2 / (2 * mu * done.risk[0]), 1)
-
-
-def _fall(k: int, b: float, steps: int) -> Iterator[Any]:
-    """How the excess E = L - L* falls along a path of heads that start on B with norm NORM.
-
-    L*: what heads on B leave at b. First the exponent of t in E over the last nine tenths of the
-    steps t, then E at the end over 1/(2c·ηt), c = r²κ²/2k, which ½‖∇L‖²/E² tends to
-    (hg1-lemma8-pl).
-    """
-    problem = Parity(12, (2, 7, 10)[:k])
-    n, eta, least = problem.n, 0.1, hg1_limits.smoothing_floor(k, b)
-    start = HeadAttention.on(problem, readout=Zigzag(k, b), tau=1 / n)
-    learner = Heads.paper(
-        readout=start.readout, start=NORM * start.directions, eta=eta, steps=steps
-    )
-    trace = learn(learner, Population(problem), trace=steps // 40).trace
-    t, excess = trace["step"].astype(float), trace["risk"][0] - least
-    late = t >= steps / 10
-    exponent = float(np.polyfit(np.log(t[late]), np.log(excess[late]), 1)[0])
-    law = float(excess[-1] * 2 * hg1.slope_on_target(n, k, 1 / n, b) * eta * t[-1])
-    where = f"n = {n}, k = {k}, b = {b:g}"
-    yield at_most(f"exponent of t in the excess risk near B, {where}", exponent, -2)
-    yield repair(within(f"excess risk near B after t steps over 1/(2c·ηt), {where}", law, 0.8, 1.2))
 
 
 #: A mean of 1 is known to this.

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims import KS, Comparison, Trial, at_most, claim, instead, note, repair
-from paritylab.claims.engine.hunt import hunt
+from paritylab.experiments.search import hunt
 from paritylab.learning.chain.rows import draw_tokens, over_runs
 from paritylab.models import LINKS, AbstractLink, ChainModel
 from paritylab.problem import ParityTree, random_tree

@@ -8,7 +8,7 @@ import numpy as np
 
 from paritylab.claims import OURS, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, note
-from paritylab.claims.hg1.hardening import least_risk_of_heads
+from paritylab.experiments.hg1_hardening import search_least_risk_of_heads
 from paritylab.learning import Heads, OneStep, Population, Runs, Sample, learn
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity, random_parities
@@ -186,7 +186,7 @@ def one_step_k(
 
 
 def _one_more(n: int, k: int, heads: int) -> tuple[float, int]:
-    return least_risk_of_heads(n, k, min(heads + 1, k))
+    return search_least_risk_of_heads(n, k, min(heads + 1, k))
 
 
 @claim(
@@ -203,7 +203,7 @@ def few_heads(
     trial: Trial,
     cells: Sequence[tuple[int, int, int]] = [(8, 2, 1), (8, 2, 2), (7, 3, 1), (7, 3, 2), (7, 3, 3)],
     *,
-    least_risk: Callable[[int, int, int], tuple[float, int]] = least_risk_of_heads,
+    least_risk: Callable[[int, int, int], tuple[float, int]] = search_least_risk_of_heads,
 ) -> Iterator[Any]:
     """As tau → 0 a parity needs a head for each bit, unless bits are neighbours.
 

@@ -1,4 +1,4 @@
-from paritylab.claims.hg1.fixed_heads import solving_heads
+from paritylab.experiments.hg1_fixed_heads import solving_heads
 
 for n in (4, 6, 8):  # two heads on the circle, B all bits
     own = solving_heads(n, 2)  # the paper's tokens

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from scipy.special import softmax
 
 from paritylab._support.precision import float64
-from paritylab.claims.engine.hunt import Draw
+from paritylab.experiments.search import Draw
 from paritylab.learning.hardness.frozen import (
     every_input,
     group_risks,

@@ -1,0 +1,1 @@
+"""What the papers' statements are measured with: experiments that return numbers, not verdicts."""
