@@ -220,8 +220,9 @@ class BaseLearner:
 
         Expectations over all inputs where it takes these, else 64 fresh rows a step, else 1000 n.
         """
+        # `fact` lends this method to learners that do not inherit it.
         takes = fact(self, "takes")
-        if Population in takes and (self.closed or n <= MOST_INPUTS):
+        if Population in takes and (fact(self, "closed") or n <= MOST_INPUTS):
             return None
         return 64 if Fresh in takes else 1000 * n
 
