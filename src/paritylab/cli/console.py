@@ -80,10 +80,17 @@ def print_table(
 
     console = terminal(sys.stdout)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    cells = [[Text(_plain(cell), style=_COLOURS.get(cell, "")) for cell in row] for row in rows]
     for index, name in enumerate(columns):
-        table.add_column(name, no_wrap=not fits and index < whole, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_plain(cell), style=_COLOURS.get(cell, "")) for cell in row))
+        # Labels on the left break first; a number with its interval fits three tenths of a page.
+        width = None
+        if fits and index:
+            longest = max((row[index].cell_len for row in cells), default=0)
+            width = min(max(longest, len(name)), page_width() * 3 // 10)
+        no_wrap = not fits and index < whole
+        table.add_column(name, width=width, no_wrap=no_wrap, overflow="fold")
+    for row in cells:
+        table.add_row(*row)
     console.width = page_width() if fits else console.width if console.is_terminal else 10_000
     with console.capture() as lines:
         console.print(table)

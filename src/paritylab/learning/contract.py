@@ -162,6 +162,24 @@ class Learner(Protocol[D_contra, M_co]):
         """The trained model of one run, from its numbers, its target and its key."""
 
 
+class StepLearner(Protocol[M_co]):
+    """A learner that goes step by step and leaves the loop to `learn`; its parts are described in
+    `paritylab.learning.stepwise`."""
+
+    @property
+    def steps(self) -> int:
+        """Steps of every run."""
+
+    def init(self, key: Any, target: Any, /) -> Any:
+        """The state of a run before its first step."""
+
+    def step(self, state: Any, risk: Any, key: Any, /) -> tuple[Any, Any]:
+        """The state after a step, and a record of the step."""
+
+    def model(self, state: Any, target: Any, /) -> M_co:
+        """The model that a state stands for."""
+
+
 class BaseLearner:
     """Base of a learner: what it says of itself, with what holds unless a class says otherwise.
 
@@ -202,6 +220,7 @@ class BaseLearner:
 
         Expectations over all inputs where it takes these, else 64 fresh rows a step, else 1000 n.
         """
+        # `fact` lends this method to learners that do not inherit it.
         takes = fact(self, "takes")
         if Population in takes and (fact(self, "closed") or n <= MOST_INPUTS):
             return None
@@ -242,9 +261,9 @@ def register_learner(name: str) -> Callable[[type[Kind]], type[Kind]]:
     return enter
 
 
-def learner_name(learner: Learner[Any, Any]) -> str:
+def learner_name(learner: object) -> str:
     """The name a learner's class, or the class it extends, is registered by; else its class's."""
-    names = {each: name for name, each in LEARNERS.items()}
+    names: dict[type, str] = {each: name for name, each in LEARNERS.items()}
     known = [names[each] for each in type(learner).__mro__ if each in names]
     return known[0] if known else type(learner).__name__
 
@@ -261,7 +280,7 @@ def is_stepwise(learner: object) -> bool:
     return all(hasattr(type(learner), name) for name in ("init", "step", "model"))
 
 
-def check_learner(learner: Learner[Any, Any], data: Data) -> None:
+def check_learner(learner: object, data: Data) -> None:
     """One line for what a learner lacks of the protocol, or if these data are not for it."""
     if isinstance(learner, type):
         raise ValueError(f"give a learner object: {learner.__name__}(), not the class")

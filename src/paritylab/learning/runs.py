@@ -12,7 +12,17 @@ from functools import cached_property
 from html import escape
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
 import jax
 import jax.numpy as jnp
@@ -24,10 +34,10 @@ from paritylab._support.user_functions import one_call
 from paritylab.figures import Series, paint, styled
 from paritylab.learning.contract import (
     Learner,
+    StepLearner,
     Trained,
     check_learner,
     fact,
-    is_stepwise,
     learner_name,
 )
 from paritylab.learning.data import (
@@ -83,7 +93,7 @@ class Runs(Trained, Generic[M]):
     known to type checkers more closely: the caller knows what was trained on what.
     """
 
-    learner: Learner[Any, M]
+    learner: Learner[Any, M] | StepLearner[M]
     data: Data
     key: int | jax.Array
     first_run: int = 0
@@ -236,9 +246,23 @@ class Runs(Trained, Generic[M]):
         return replace(runs, learner=learner_from(facts)) if learner is None else runs
 
 
+class _Settings(TypedDict, total=False):
+    """What `learn` takes besides learner and data, for type checkers."""
+
+    runs: int | None
+    key: int | jax.Array
+    first_run: int
+    trace: int | None
+    progress: Report
+
+
+@overload
+def learn(learner: Learner[D, M], data: D, **settings: Unpack[_Settings]) -> Runs[M]: ...
+@overload
+def learn(learner: StepLearner[M], data: Data, **settings: Unpack[_Settings]) -> Runs[M]: ...
 def learn(
-    learner: Learner[D, M],
-    data: D,
+    learner: Learner[Any, M] | StepLearner[M],
+    data: Data,
     *,
     runs: int | None = None,
     key: int | jax.Array = 0,
@@ -260,13 +284,13 @@ def learn(
     check_learner(learner, data)
     if trace is not None and (isinstance(trace, bool) or trace < 1):
         raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {shortened(trace)}")
-    meant = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
+    meant = data.for_runs(runs)
     start = time.perf_counter()
     if progress not in (None, True, False) and not callable(progress):
         raise ValueError(f"progress must be true, false or a function, got {shortened(progress)}")
     keys = run_keys(key, first_run, meant.runs)
     with one_call(type(learner), vars(learner) if hasattr(learner, "__dict__") else learner):
-        if is_stepwise(learner) and not hasattr(learner, "train"):
+        if not hasattr(learner, "train"):
             trained = train_stepwise(learner, meant, keys, trace, progress)
         elif "report" in signature(learner.train).parameters:
             trained = learner.train(meant, keys, trace, progress)  # type: ignore[call-arg]

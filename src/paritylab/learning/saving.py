@@ -64,7 +64,7 @@ def read_tree(path: str | Path) -> PyTree:
         raise ValueError(f"{path} does not hold saved runs: {error}") from None
 
 
-def learner_facts(learner: Learner[Any, Any]) -> Facts:
+def learner_facts(learner: object) -> Facts:
     """Name and plain fields; fields of one's own are only named, and must be given on loading."""
     name = learner_name(learner)
     if not is_dataclass(learner):
