@@ -4,13 +4,13 @@ import jax
 import numpy as np
 import pytest
 
-from paritylab.claims.ks.one_step import error_patterns
 from paritylab.claims.lab.chain import (
     Harm,
     harmed_gradient,
     harmed_rows,
     joined_bits,
 )
+from paritylab.experiments.ks_one_step import error_patterns
 from paritylab.learning.chain.teacher import chain_curve
 from paritylab.problem import random_tree
 from paritylab.theory.ks import COSINE

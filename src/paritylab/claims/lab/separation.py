@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim
-from paritylab.claims.ks.queries import (
+from paritylab.experiments.ks_queries import (
     every_subset,
     random_signs,
     target_values,
