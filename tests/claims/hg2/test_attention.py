@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paritylab._support.precision import float64
-from paritylab.claims.hg2 import attention as kinds
+from paritylab.experiments import hg2_attention as kinds
 from paritylab.learning import Heads, Sample, learn
 from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, usual_width, xor_risk
 from paritylab.models import PackedSigns

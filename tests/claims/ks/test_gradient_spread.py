@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.claims.ks.one_step import step_under_error
-from paritylab.claims.ks.queries import every_subset, gradient_spread
+from paritylab.experiments.ks_one_step import step_under_error
+from paritylab.experiments.ks_queries import every_subset, gradient_spread
 from paritylab.learning import AdversarialError, Chain, Hiding, RandomSignError, Sample, learn
 from paritylab.learning.chain.curriculum import open_levels
 from paritylab.learning.chain.objective import Objective, losses_and_gradient

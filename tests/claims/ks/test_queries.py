@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from paritylab.claims.ks.queries import (
+from paritylab.experiments.ks_queries import (
     Asked,
     all_signs,
     ask,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paritylab._support.precision import float64
-from paritylab.claims.ks.queries import random_signs, target_values
+from paritylab.experiments.ks_queries import random_signs, target_values
 from paritylab.learning import Elimination, Sample, learn
 from paritylab.learning.chain.curriculum import filter_levels
 from paritylab.models import ChainModel, CosineLink, SlopedLink

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paritylab.claims.lab.many_steps import PLAIN, descend, parity_rows
+from paritylab.experiments.many_steps import PLAIN, descend, parity_rows
 from paritylab.theory.gaps import matched_link
 
 

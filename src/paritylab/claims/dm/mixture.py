@@ -3,21 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-
 from paritylab.claims import DM, Trial, at_least, at_most, claim, control
-from paritylab.learning import Fresh, HingeNet, learn
-from paritylab.problem import Parity, random_parities
-from paritylab.statistics import Rate
-
-#: Accuracy from which on a net has learned. A rule that is right wherever the hidden bits share a
-#: sign, and no better than chance elsewhere, reaches 3/4 of the even mixture.
-LEARNED = 0.85
-
-#: Fresh strings on which accuracy is counted.
-STRINGS = 1024
+from paritylab.experiments.dm_mixture import train_on_mixture
+from paritylab.problem import random_parities
 
 #: Rows per step, where no other number is named.
 BATCH = 64
@@ -28,24 +16,6 @@ FIRST_STEPS = 1000
 #: The share of biased rows, steps, rows per step. E[y·x_j] = α on B is α·√(rows·steps) standard
 #: errors from 0, so about 1/α² rows are needed in all.
 Cells = Sequence[tuple[float, int, int]]
-
-
-def learned(targets: Sequence[Parity], rows: int, seed: int, **changes: Any) -> Rate:
-    """Runs of Daniely and Malach's net that learned.
-
-    rows: fresh rows per step. changes: fields of the learner. The accuracy is measured on inputs
-    like those that the net was trained on.
-    """
-    learner = HingeNet.daniely_malach(**changes)
-    runs, generator = learn(learner, Fresh(targets, rows), key=seed), np.random.default_rng(seed)
-    right = []
-    for model, target in zip(runs.models, targets, strict=True):
-        bits = generator.integers(0, 2, (STRINGS, target.n))
-        biased = np.flatnonzero(generator.random(STRINGS) < learner.mixture)
-        bits[biased[:, None], np.array(target.subset)] = generator.integers(0, 2, (len(biased), 1))
-        made = jax.vmap(model)(jnp.asarray(bits, float))
-        right.append(np.mean(np.asarray(made) * np.asarray(target.label(bits)) > 0))
-    return Rate.of(np.array(right) >= LEARNED)
 
 
 @claim(
@@ -106,14 +76,14 @@ def mixture(
         "half biased, frozen features ten times larger": {"frozen": True, "start": 1.0},
     }
     for name, changes in arms.items():
-        found = learned(targets, BATCH, trial.seed, **{"steps": steps, **changes})
+        found = train_on_mixture(targets, BATCH, trial.seed, **{"steps": steps, **changes})
         label = f"runs that learn, {name}, n = {n}, k = {k}"
         asked = (at_least if changes is mixed else at_most)(label, found, 0.5)
         yield control(asked) if name == "uniform inputs" else asked
     for at, (share, several, rows) in enumerate(trial.track([*cells, (0.0, FIRST_STEPS, BATCH)])):
         first = at == len(cells)
         how = {"mixture": share, "shared_first": 0.02 if first else 0.0, **mixed}
-        found = learned(targets, rows, trial.seed, width=64, steps=several, **how)
+        found = train_on_mixture(targets, rows, trial.seed, width=64, steps=several, **how)
         name = "biased rows first" if first else f"α = {share:g}"
         label = f"runs that learn, {name}, {several:,} steps of {rows} rows"
         yield (at_least if share or first else at_most)(label, found, 0.5)

@@ -1,30 +1,32 @@
 """Appendix B: the first gradient on children and elsewhere; how many products are trivial."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from paritylab.claims import KS, Trial, at_most, claim, within
 from paritylab.claims.engine.rule import control, finding, instead, repair
+from paritylab.experiments.ks_gradient_law import (
+    EPSILON,
+    LINK,
+    ExactNode,
+    Law,
+    SampledStep,
+    expected_node_gradient,
+    power_of_tokens,
+    rest_of_term_7,
+    sample_first_gradient,
+)
 from paritylab.figures import Line, Lines
-from paritylab.learning.chain.teacher import teacher_gradient
-from paritylab.models import CosineLink
-from paritylab.models.chain import visible_tokens
 from paritylab.problem import ParityTree, random_tree
-from paritylab.problem.tree import level_ends
-from paritylab.theory.ks import row_law
 from paritylab.theory.ks_gradient import (
     TokenKind,
     chained_fours,
     level_gradient,
-    term_7,
     trivial_fours,
 )
 
-LINK = CosineLink()
-#: ε of N = n^(2+ε) in the samples.
-EPSILON = 0.5
 #: The power of n that the law allows elsewhere at that ε.
 ALLOWED = -2 - EPSILON / 8
 #: The leading term counts as reached within this share at the largest size.
@@ -34,90 +36,11 @@ FACTOR = 1.25
 #: What falls faster than this power of n counts as falling faster than every power.
 STEEP = -20.0
 
-Law = Callable[..., tuple[TokenKind, ...]]
-
 
 def _only_children(*given: Any) -> tuple[TokenKind, ...]:
     """The law of the expected gradient with exactly 0 off the children."""
     child, *others = level_gradient(*given)
     return child, *(kind._replace(gradient=0.0) for kind in others)
-
-
-class _ExactNode(NamedTuple):
-    """The expected gradient of a node that sees M tokens, all inputs at once.
-
-    child: -∂L/∂w on a child over 2c/M². elsewhere: largest |∂L/∂w| off the children.
-    """
-
-    n: int
-    level: int
-    tokens: int
-    child: float
-    elsewhere: float
-
-    @property
-    def is_root(self) -> bool:
-        return self.level == (self.n // 2).bit_length() - 1
-
-
-def _exact_node(n: int, level: int, law: Law) -> _ExactNode:
-    child, *others = law(n, n // 2, level, LINK)
-    tokens = level_ends(n, n // 2)[level - 1]
-    share = -child.gradient * tokens**2 / (2 * LINK.curvature)
-    return _ExactNode(n, level, tokens, share, max(abs(kind.gradient) for kind in others))
-
-
-def _power(nodes: Sequence[_ExactNode], values: Sequence[float]) -> float:
-    """d ln(value)/d ln(tokens) from the first node to the last; -∞ if the last value is 0."""
-    if values[-1] == 0:
-        return float("-inf")
-    return float(np.log(values[-1] / values[0]) / np.log(nodes[-1].tokens / nodes[0].tokens))
-
-
-def _rest_of_7(n: int) -> float:
-    """Largest |expected value| of the term (7) over the root's tokens, less its leading part."""
-    k = n // 2
-    level, tokens = k.bit_length() - 1, level_ends(n, k)[-2]
-    values = [kind.gradient for kind in level_gradient(n, k, level, LINK, term_7)]
-    values[0] += 2 * LINK.curvature / tokens**2
-    return float(np.abs(values).max())
-
-
-class _SampledStep(NamedTuple):
-    """The gradient from N = n^(2+ε) rows, nodes of every level together.
-
-    child: mean over children of measured over exact, error: its standard error. noise: root mean
-    square elsewhere over its formula. elsewhere: largest |∂L/∂w| there. smallest: least -∂L/∂w on
-    a child.
-    """
-
-    n: int
-    child: float
-    error: float
-    noise: float
-    elsewhere: float
-    smallest: float
-
-
-def _sampled_step(n: int, seed: int) -> _SampledStep:
-    k, samples = n // 2, round(n ** (2 + EPSILON))
-    tree, ends = random_tree(seed, n, k), level_ends(n, k)
-    gradient = np.asarray(teacher_gradient(tree, seed, samples, mask="level"), np.float64)
-    seen, nodes = np.repeat(ends[:-1], np.diff(ends)), np.arange(k - 1)[None, :]
-    law = row_law(seen, LINK)
-    children = -gradient[tree.children.T, nodes]
-    others = visible_tokens(n, k, "level")
-    others[tree.children.T, nodes] = False
-    noise = (gradient - 4 * LINK.curvature / seen**3) / law.noise * np.sqrt(samples)
-    ratios = children.mean(axis=0) / law.signal
-    return _SampledStep(
-        n,
-        float(ratios.mean()),
-        float(ratios.std() / np.sqrt(k - 1)),
-        float(np.sqrt(np.mean(noise[others] ** 2))),
-        float(np.abs(gradient[others]).max()),
-        float(children.min()),
-    )
 
 
 @claim(
@@ -151,8 +74,8 @@ def gradient_law(
     nodes = []
     for n in trial.track(sizes):
         depth = (n // 2).bit_length() - 1
-        nodes += [_exact_node(n, level, law) for level in (1, depth // 2 + 1, depth)]
-    steps = [_sampled_step(n, trial.seed) for n in sampled]
+        nodes += [expected_node_gradient(n, level, law) for level in (1, depth // 2 + 1, depth)]
+    steps = [sample_first_gradient(n, trial.seed) for n in sampled]
     yield from _samples_say(steps)
     first, last = (max(abs(1 - x.child) for x in nodes if x.n == n) for n in (sizes[0], sizes[-1]))
     leading = f"distance of a child's gradient from 2c/M², relative, n = {sizes[-1]}"
@@ -160,13 +83,13 @@ def gradient_law(
     grown = f"n = {sizes[-1]} over n = {sizes[0]}"
     yield repair(at_most(f"distance of a child's gradient from 2c/M², {grown}", last / first, 1))
     roots = [node for node in nodes if node.is_root]
-    power = _power(roots[-2:], [node.elsewhere for node in roots[-2:]])
+    power = power_of_tokens(roots[-2:], [node.elsewhere for node in roots[-2:]])
     yield at_most("power of n of the largest expected gradient elsewhere", power, STEEP)
     shares = [node.elsewhere * node.tokens**2 / node.child for node in roots[-2:]]
     label = "power of n of an irrelevant weight over a child's after a step, expected"
-    yield at_most(label, _power(roots[-2:], shares), STEEP)
+    yield at_most(label, power_of_tokens(roots[-2:], shares), STEEP)
     # The law of the rest of (7) is the simplest: n^(-2-share·ε) is kept up to this ε.
-    rest = _power(roots[-2:], [_rest_of_7(n) for n in sizes[-2:]])
+    rest = power_of_tokens(roots[-2:], [rest_of_term_7(n) for n in sizes[-2:]])
     printed, finer = ((-rest - 2) / share for share in (1 / 8, 1 / 4))
     yield finding(
         f"Up to n = {sizes[-1]} the expected gradient elsewhere falls like n^{power:.2f} whatever "
@@ -183,7 +106,7 @@ def gradient_law(
     yield _figure(roots, steps)
 
 
-def _samples_say(steps: Sequence[_SampledStep]) -> Iterator[Any]:
+def _samples_say(steps: Sequence[SampledStep]) -> Iterator[Any]:
     """Sampled gradients: do they agree with the exact ones, and how fast does the rest fall?"""
     off = max(abs(step.child - 1) / step.error for step in steps)
     yield control(at_most("children, sampled against exact, in standard errors, largest", off, 5))
@@ -196,7 +119,7 @@ def _samples_say(steps: Sequence[_SampledStep]) -> Iterator[Any]:
         yield control(within(noise, step.noise, 1 / FACTOR, FACTOR))
 
 
-def _figure(roots: Sequence[_ExactNode], steps: Sequence[_SampledStep]) -> Lines:
+def _figure(roots: Sequence[ExactNode], steps: Sequence[SampledStep]) -> Lines:
     c, n = LINK.curvature, [node.n for node in roots]
     at = [step.n for step in steps]
     lines = [

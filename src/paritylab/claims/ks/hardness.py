@@ -7,8 +7,8 @@ import numpy as np
 
 from paritylab.claims import KS, Trial, at_least, at_most, claim
 from paritylab.claims.engine.rule import control, finding, instead, note, repair
-from paritylab.claims.ks.one_step import step_under_error
-from paritylab.claims.ks.queries import (
+from paritylab.experiments.ks_one_step import step_under_error
+from paritylab.experiments.ks_queries import (
     all_signs,
     ask,
     decode_in_one_query,

@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims import KS, Comparison, Trial, at_most, claim, instead, note, repair
-from paritylab.experiments.search import hunt
-from paritylab.learning.chain.rows import draw_tokens, over_runs
-from paritylab.models import LINKS, AbstractLink, ChainModel
-from paritylab.problem import ParityTree, random_tree
+from paritylab.experiments.ks_lemmas import (
+    FAILURE,
+    STRINGS,
+    measure_prefix_means,
+    search_largest_norm,
+)
+from paritylab.models import LINKS
+from paritylab.problem import random_tree
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import fold_keys, seed_of
 from paritylab.problem.tree import largest_means
@@ -27,30 +29,6 @@ CELLS, SOME_LINKS = ((6, 4), (10, 8)), ("quadratic", "gentle")
 GROWTH = 1.5
 
 
-def _largest_norm(
-    n: int, k: int, link: AbstractLink, forced: bool, *, starts: int, steps: int, seed: int
-) -> float:
-    """The largest ‖∇_W f‖ an ascent finds, over scores and inputs; f has k - 1 outputs."""
-    tree = ParityTree(n, tuple(range(k)))
-
-    def outputs(scores: Any, signs: Any) -> Any:
-        model = ChainModel(scores, n, link, "token" if forced else "level")
-        if forced:
-            return link(model.attention().T @ tree.tokens(signs))
-        return model.generate(signs)[n:]
-
-    def minus_norm(scores: Any, signs: Any, _: Any) -> Any:
-        jacobian = jax.jacobian(outputs)(scores, signs)
-        return -jnp.sqrt(jnp.sum(jacobian**2) + 1e-30)
-
-    def draw(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        return 2 * generator.normal(size=(n + k - 1, k - 1)), generator.choice([-1.0, 1.0], n)
-
-    once = np.zeros(1)
-    (find,) = hunt(minus_norm, draw, once, starts=starts, steps=steps, rate=0.1, seed=seed)
-    return -find.margin
-
-
 def _ascents(
     trial: Trial, cells: Cells, links: Sequence[str], forced: bool, constant: float, **search: int
 ) -> Iterator[Comparison]:
@@ -63,7 +41,7 @@ def _ascents(
     scaled: dict[str, list[float]] = {name: [] for name in links}
     for n, k, name in trial.track([(n, k, name) for n, k in cells for name in links]):
         link = LINKS[name]
-        norm = _largest_norm(n, k, link, forced, seed=trial.seed, **search)
+        norm = search_largest_norm(n, k, link, forced, seed=trial.seed, **search)
         bound = lemma4_bound(k, link) if forced else np.sqrt(lemma6_squares(k, link)[2])
         label = f"largest norm over the bound of {lemma}, n = {n}, k = {k}, link {name}"
         yield at_most(label, norm / bound / constant, 1 + ROUNDING)
@@ -113,8 +91,6 @@ def lemma4(
 QUARTERS = {1: "k = n/4", 2: "k = n/2", 3: "k = 3n/4"}
 #: The p at which Lemma 9 is tried.
 FAILURES = (0.5, 0.2, 0.1)
-#: Unlabelled strings of Lemma 10, and its p.
-STRINGS, FAILURE = 256, 0.03
 
 
 @claim(
@@ -211,7 +187,7 @@ def lemma10(
     quantiles = []
     for n, k in trial.track(cells):
         keys = fold_keys(as_key(trial.seed), np.arange(draws))
-        largest, constant = _prefix_means(random_tree(trial.seed, n, k), keys)
+        largest, constant = measure_prefix_means(random_tree(trial.seed, n, k), keys)
         middle, last = lemma10_bounds(n, k, STRINGS, FAILURE)
         failed = Rate.of((largest > factor * last) | constant)
         where = f"n = {n}, k = {k}"
@@ -222,17 +198,3 @@ def lemma10(
     sizes = np.array([n for n, _ in cells])
     exponent = float(np.polyfit(np.log(sizes), np.log(quantiles), 1)[0])
     yield at_most("exponent in n of the 95 % quantile of the largest mean", exponent, -0.25)
-
-
-def _prefix_means(tree: ParityTree, keys: jax.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Per draw of strings: the largest |mean of the first d_l tokens| over levels and strings, and
-    whether some token is -1 on all of them."""
-    ends, leaves = np.asarray(tree.ends), np.asarray(tree.leaves)
-
-    def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        tokens = draw_tokens(key, leaves, tree.n, STRINGS)
-        means = jnp.cumsum(tokens, axis=1)[:, ends - 1] / jnp.asarray(ends, tokens.dtype)[None, :]
-        return jnp.max(jnp.abs(means)), jnp.any(jnp.max(tokens, axis=0) < 0)
-
-    largest, constant = map(np.asarray, over_runs(one, keys))
-    return largest, constant

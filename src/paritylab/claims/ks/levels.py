@@ -3,23 +3,22 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
-from paritylab._support.precision import float64
 from paritylab.claims import KS, Comparison, Trial, at_least, at_most, claim
 from paritylab.claims.engine.rule import control, instead, repair
+from paritylab.experiments.ks_levels import (
+    AT,
+    WEIGHTS,
+    K,
+    filter_rate,
+    measure_largest_error,
+    measure_next_movement,
+    weigh_children,
+)
 from paritylab.learning import Chain, Filter, RandomSignError, Sample, learn
-from paritylab.learning.chain.curriculum import filter_levels
-from paritylab.learning.chain.objective import Objective, losses_and_gradient
-from paritylab.learning.chain.rows import Stream
-from paritylab.learning.chain.step_sizes import level_step
-from paritylab.models import CosineLink
-from paritylab.models.chain import ChainModel
-from paritylab.problem import ParityTree, random_tree, random_trees
-from paritylab.problem.keys import as_key
+from paritylab.problem import random_tree, random_trees
 from paritylab.statistics import Rate
-from paritylab.theory.ks_gradient import level_gradient
 
 #: Share of runs that must succeed.
 OFTEN = 0.7
@@ -28,8 +27,6 @@ OFTEN = 0.7
 STRINGS, EPSILON, SMALL = 12, 1.6, 0.95
 #: ε₀ at and on both sides of 1 and of 2; the filter is as the proof says for those between.
 EDGES = (0.95, 1.0, 1.05, 1.95, 2.0, 2.05)
-#: Where the filter alone is tried, at weights (11): n, k, strings, and the children's score.
-LARGE, LARGE_STRINGS, SCORE = (256, 16), 64, 12.0
 #: Error of the oracle over n^(-2-ε/8), with ε from N = n^(2+ε).
 ORACLE = 1 / 16
 
@@ -91,7 +88,7 @@ def thm7(
     small = Rate.of(silent["one_per_step"][silent["silenced_level"][:, 0] == 2])
     yield at_least(f"runs solving one level a step with ε₀ = {SMALL:g}, {where}", small, OFTEN)
     for edge in EDGES:
-        right = _filter_rate(edge, draws, trial.seed)
+        right = filter_rate(edge, draws, trial.seed)
         asked = at_least(f"draws with the filter as in the proof, ε₀ = {edge:g}", right, OFTEN)
         yield control(asked) if 1 < edge < 2 else asked
     yield from _after_training(trial.seed)
@@ -115,74 +112,18 @@ def _epsilon_of(n: int, samples: int) -> float:
     return float(np.log(samples) / np.log(n) - 2)
 
 
-def _filter_rate(epsilon: float, draws: int, seed: int) -> Rate:
-    """Draws of a tree and of strings for which the filter does at every step what the proof says.
-
-    Training depends on ε₀ only through what the filter passes.
-    """
-    n, k = LARGE
-    trees, depth = random_trees(n, k, draws, key=seed), k.bit_length() - 1
-    generator, right = np.random.default_rng([seed, 7]), []
-    for tree in trees:
-        strings = jnp.asarray(generator.choice([-1.0, 1.0], (LARGE_STRINGS, n)), jnp.float32)
-        passed = []
-        for step in range(depth):
-            scores = np.zeros((tree.size, k - 1), np.float32)
-            trained = np.flatnonzero(tree.levels <= step)
-            scores[tree.children[trained].T, trained] = SCORE
-            passes = filter_levels(ChainModel(scores, n, CosineLink(), "level"), strings, epsilon)
-            passed.append(np.asarray(passes) == (np.arange(depth) <= step))
-        right.append(np.all(passed))
-    return Rate.of(right)
-
-
-LINK = CosineLink()
-#: Leaves and bits of the tree at which errors and trained weights are looked at.
-K, AT = 8, 64
-#: Weights of the children whose error is measured.
-WEIGHTS = (8, 10, 12, 14, 16)
-
-
 def _after_training(seed: int) -> Iterator[Comparison]:
     """What weights (11) do at n = AT: how fast errors fall with them, and whether they stay."""
     tree = random_tree(seed, AT, K)
-    errors = [_largest_error(_model(tree, [w] * 3), tree, seed) for w in WEIGHTS]
+    errors = [measure_largest_error(weigh_children(tree, [w] * 3), tree, seed) for w in WEIGHTS]
     slope = float(np.polyfit(WEIGHTS, np.log(np.maximum(errors, 1e-300)), 1)[0])
     yield repair(at_most(f"d ln(error)/dw in the children's weight w, n = {AT}", slope, -0.5))
-    moved = _next_movement(tree, seed)
+    moved = measure_next_movement(tree, seed)
     yield repair(at_most(f"movement of trained weights in a further step, n = {AT}", moved, 0.5))
     middle = [float(WEIGHTS[len(WEIGHTS) // 2])] * 3
     below, at_zero = (
-        _largest_error(_model(tree, middle, other), tree, seed) for other in (-1.0, 0.0)
+        measure_largest_error(weigh_children(tree, middle, other), tree, seed)
+        for other in (-1.0, 0.0)
     )
     label = "largest error with irrelevant weights at -1 over that with 0"
     yield repair(at_most(label, below / at_zero, 1))
-
-
-def _model(tree: ParityTree, by_level: Sequence[float], others: float = 0.0) -> ChainModel:
-    """Every node's children at the weight of its level, all other weights the same."""
-    scores = np.full((tree.size, tree.k - 1), others)
-    for node, (pair, level) in enumerate(zip(tree.children, tree.levels, strict=True)):
-        scores[pair, node] = by_level[level - 1]
-    return ChainModel(scores, tree.n, LINK, "level")
-
-
-def _largest_error(model: ChainModel, tree: ParityTree, seed: int) -> float:
-    """Largest |ŷ - y| of the generated answer over 2,048 random inputs."""
-    signs = np.random.default_rng([seed, 5]).choice([-1.0, 1.0], (2048, tree.n))
-    with float64():
-        root = np.asarray(model.generate(jnp.asarray(signs)))[:, -1]
-    return float(np.abs(root - signs[:, list(tree.leaves)].prod(axis=1)).max())
-
-
-def _next_movement(tree: ParityTree, seed: int) -> float:
-    """Largest η|∂L/∂w| of the whole chain at weights (11), all levels trained."""
-    eta = level_step(tree.n, tree.k, LINK)
-    levels = range(1, tree.k.bit_length())
-    exact = [-eta * level_gradient(tree.n, tree.k, level, LINK)[0].gradient for level in levels]
-    model = _model(tree, [round(each) for each in exact])
-    model = model.with_parameters(model.scores.astype(np.float32))
-    rows = Stream.of(np.asarray(tree.leaves), as_key(seed), 4096, tree.n)
-    chain, build = Objective("chain"), model.with_parameters
-    _, gradient = losses_and_gradient(chain, build, model.scores, jnp.ones(tree.depth), rows)
-    return float(eta * jnp.abs(gradient).max())

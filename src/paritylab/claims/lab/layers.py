@@ -3,16 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, note, within
+from paritylab.experiments.layers import distance_from_visible_chain, train_around_predicted_rows
 from paritylab.learning import Layers, Runs, Sample, learn
-from paritylab.models import ChainModel
-from paritylab.models.chain import visible_tokens
 from paritylab.problem import random_trees
-from paritylab.problem.keys import as_key
-from paritylab.problem.sampling import draw_signs
-from paritylab.statistics import half_point_estimate, scaled
+from paritylab.statistics import scaled
 from paritylab.theory.ks import samples_for_every_input
 from paritylab.theory.layers import level_steps, rows_for_hidden_chain
 
@@ -81,7 +76,12 @@ def layers(
     not. Each cell is n and a number of runs; times multiplies all runs.
     """
     for n, many in trial.track(cells):
-        yield from _rows_needed(changed, n, times * many, points, trial.seed)
+        half = train_around_predicted_rows(changed, n, times * many, points, trial.seed)
+        label = f"rows that solve half of the targets over those predicted, n = {n}"
+        yield within(label, half, 1 / NEAR, NEAR)
+        label = f"the same over rows predicted with every earlier token in sight, n = {n}"
+        visible = rows_for_hidden_chain(n, n // 2) / samples_for_every_input(n, n // 2)
+        yield note(label, scaled(half, visible))
     rows, where = int(PLENTY * rows_for_hidden_chain(*size)), f"n = {size[0]}, k = {size[1]}"
     data = Sample(random_trees(*size, times * runs, key=trial.seed), rows)
     first = level_steps(*size, rows)[0].eta
@@ -96,29 +96,4 @@ def layers(
         best, label = max(rates, key=lambda rate: rate.value), f"targets solved, {name}, {where}"
         yield at_least(label, best, 0.5) if survives else at_most(label, best, 0.5)
     label = f"largest difference of a token from a visible chain's, same mask, {where}"
-    yield at_most(label, _from_visible_chain(trained(), size[0], trial.seed), 1e-3)
-
-
-def _rows_needed(
-    learner: Callable[..., Layers], n: int, runs: int, points: int, seed: int
-) -> Iterator[Any]:
-    """N for half of the targets, k = n/2, over the N that is predicted."""
-    trees, grid = random_trees(n, n // 2, runs, key=seed), np.geomspace(0.6, 1.7, points)
-    formula = rows_for_hidden_chain(n, n // 2)
-    tried = [Sample(trees, int(part * formula)) for part in grid]
-    solved = [learn(learner(), data, key=seed).solved for data in tried]
-    half = half_point_estimate(grid, np.stack(solved))
-    label = f"rows that solve half of the targets over those predicted, n = {n}"
-    yield within(label, half, 1 / NEAR, NEAR)
-    label = f"the same over rows predicted with every earlier token in sight, n = {n}"
-    yield note(label, scaled(half, formula / samples_for_every_input(n, n // 2)))
-
-
-def _from_visible_chain(done: Runs[Any], n: int, seed: int) -> float:
-    """Layers against a chain that is written token by token with the same weights and mask."""
-    signs, apart = draw_signs(as_key(seed), 200, n), []
-    for model in done.models:
-        seen = visible_tokens(n, model.k, "prev")
-        visible = ChainModel(np.where(seen, model.scores, -np.inf), n)
-        apart.append(np.abs(visible.generate(signs) - model.generate(signs)).max())
-    return float(max(apart))
+    yield at_most(label, distance_from_visible_chain(trained(), size[0], trial.seed), 1e-3)

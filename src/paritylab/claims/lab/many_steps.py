@@ -1,97 +1,27 @@
 """Many steps on the same rows against one: how many rows a pair, four tokens or a chain need."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
-from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note, within
-from paritylab.claims.lab.gaps import gap_curve, on_top
-from paritylab.models.chain import visible_tokens
-from paritylab.problem import random_trees
-from paritylab.problem.sampling import seed_of
-from paritylab.problem.tree import tree_tokens
+from paritylab.experiments.gaps import measure_gap_curve
+from paritylab.experiments.many_steps import (
+    PLAIN,
+    Draw,
+    Learner,
+    Rows,
+    chain_rows,
+    descend,
+    measure_found_curve,
+    measure_lead_after_one_step,
+    parity_rows,
+)
 from paritylab.statistics import Mean, Rate, half_point_estimate, quotient, scaled, threshold_law
 from paritylab.theory.gaps import link_noise, link_signal, matched_link, rows_to_find_links
 from paritylab.theory.ks import samples_for_every_pair
-
-#: Runs whose rows are drawn at a time.
-DRAWN = 16
-
-
-class Rows(NamedTuple):
-    """Samples of several runs. tokens: ±1. truth: the token each node has to write. seen: the
-    tokens that a node attends to. children: those it has to find."""
-
-    tokens: Float[np.ndarray, "runs rows tokens"]
-    truth: Float[np.ndarray, "runs rows nodes"]
-    seen: Bool[np.ndarray, "tokens nodes"]
-    children: Int[np.ndarray, "runs nodes q"]
-
-    def own(self) -> Int[np.ndarray, "runs q nodes"]:
-        """The children as places in the scores of a run."""
-        return np.moveaxis(self.children, 2, 1)
-
-
-#: Scores for the first N of the rows of every run, for each N, after so many steps.
-Learner = Callable[[Rows, Sequence[int], int], Float[np.ndarray, "sizes runs tokens nodes"]]
-#: Rows of some runs, from how many runs, how many rows and the number of the first run.
-Draw = Callable[[int, int, int], Rows]
-#: What descends usually, and for one plain step.
-ADAM, PLAIN = optax.adam(0.3), optax.sgd(1.0)
-
-
-def descend(
-    rows: Rows, sizes: Sequence[int], steps: int, optimiser: optax.GradientTransformation = ADAM
-) -> np.ndarray:
-    """Scores after full-batch descent from W = 0 on ½ mean (φ(z) - truth)², z the mean of the
-    tokens under attention.
-
-    φ(z) = cos(πq(1 - z)/2): of q signs with mean z there are q(1 - z)/2 that are -1. All N share
-    one compiled program: rows beyond the first N have weight 0.
-    """
-    given = (jnp.asarray(rows.tokens), jnp.asarray(rows.truth), jnp.asarray(rows.seen))
-    run = partial(_descend, q=rows.children.shape[-1], steps=steps, optimiser=optimiser)
-    return np.stack([np.asarray(run(*given, np.int32(size))) for size in sizes])
-
-
-@partial(jax.jit, static_argnames=("q", "steps", "optimiser"))
-def _descend(
-    tokens: Array,
-    truth: Array,
-    seen: Array,
-    size: Array,
-    *,
-    q: int,
-    steps: int,
-    optimiser: optax.GradientTransformation,
-) -> Float[Array, "runs tokens nodes"]:
-    weights = (jnp.arange(tokens.shape[1]) < size)[:, None] / size
-
-    def one(run: tuple[Array, Array]) -> Array:
-        x, y = run
-
-        def loss(scores: Array) -> Array:
-            shares = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf), axis=0)
-            written = jnp.cos(jnp.pi * q / 2 * (1 - x @ shares))
-            return jnp.sum(weights * (written - y) ** 2) / 2
-
-        def step(_: int, state: tuple[Array, optax.OptState]) -> tuple[Array, optax.OptState]:
-            scores, memory = state
-            update, memory = optimiser.update(jax.grad(loss)(scores), memory, scores)
-            return scores + update, memory
-
-        start = jnp.zeros(seen.shape)
-        end: Array = jax.lax.fori_loop(0, steps, step, (start, optimiser.init(start)))[0]
-        return end
-
-    found: Array = jax.lax.map(one, (tokens, truth))
-    return found
 
 
 def one_plain_step(rows: Rows, sizes: Sequence[int], steps: int) -> np.ndarray:
@@ -104,71 +34,6 @@ def knows_the_children(rows: Rows, sizes: Sequence[int], steps: int) -> np.ndarr
     scores = np.zeros((len(sizes), len(rows.tokens), *rows.seen.shape))
     np.put_along_axis(scores, rows.own()[None], 1.0, axis=2)
     return scores
-
-
-def found_curve(
-    draw: Draw, grid: Sequence[int] | np.ndarray, runs: int, learner: Learner, steps: int
-) -> Bool[np.ndarray, "sizes runs"]:
-    """Whether every node's children outscore all else it sees, from growing parts of the rows."""
-    sizes, flags = [int(size) for size in grid], []
-    for first in range(0, runs, DRAWN):
-        rows = draw(min(DRAWN, runs - first), max(sizes), first)
-        found = (np.where(rows.seen, scores, -np.inf) for scores in learner(rows, sizes, steps))
-        flags.append([on_top(scores, rows.own()) for scores in found])
-    return np.concatenate(flags, axis=1)
-
-
-def lead_after_one_step(draw: Draw, rows: int, runs: int) -> Float[np.ndarray, " runs"]:
-    """A child's score above the mean of the others, in their standard deviations, after one step.
-
-    The mean over the children of every run.
-    """
-    leads = []
-    for first in range(0, runs, DRAWN):
-        drawn = draw(DRAWN, rows, first)
-        q = drawn.children.shape[-1]
-        (scores,) = descend(drawn, [rows], 1, PLAIN)[..., 0]
-        others = scores[:, q:]
-        above = scores[:, :q].mean(axis=1) - others.mean(axis=1)
-        leads.append(above / others.std(axis=1, ddof=1))
-    return np.concatenate(leads)[:runs]
-
-
-def parity_rows(q: int, tokens: int, seed: int, coins: bool = False) -> Draw:
-    """One node over q of M random signs; which ones they are does not matter, so the first q.
-
-    coins: its token is a coin instead.
-    """
-
-    def draw(runs: int, rows: int, first: int) -> Rows:
-        generator = np.random.default_rng((seed, tokens, q, first))
-        signs = _signs(generator, (runs, rows, tokens))
-        truth = signs[..., :q].prod(axis=2, keepdims=True)
-        if coins:
-            truth = _signs(generator, truth.shape)
-        children = np.tile(np.arange(q), (runs, 1, 1))
-        return Rows(signs, truth, np.ones((tokens, 1), bool), children)
-
-    return draw
-
-
-def chain_rows(n: int, seed: int) -> Draw:
-    """Bits and true tokens of random trees, k = n/2; a node sees every earlier token."""
-
-    def draw(runs: int, rows: int, first: int) -> Rows:
-        generator = np.random.default_rng((seed, n, first))
-        trees = random_trees(n, n // 2, runs, key=seed_of(seed, first))
-        signs = [jnp.asarray(_signs(generator, (rows, n))) for _ in trees]
-        made = [tree_tokens(x, np.array(tree.leaves)) for x, tree in zip(signs, trees, strict=True)]
-        tokens, children = np.stack(made), np.stack([tree.children for tree in trees])
-        seen = np.asarray(visible_tokens(n, n // 2, "token"))
-        return Rows(tokens, tokens[..., n:], seen, children)
-
-    return draw
-
-
-def _signs(generator: np.random.Generator, shape: tuple[int, ...]) -> Float[np.ndarray, "..."]:
-    return 1 - 2 * generator.integers(0, 2, shape, np.int8).astype(np.float32)
 
 
 #: Steps of Adam for a pair, and for more than a pair.
@@ -228,14 +93,14 @@ def many_steps(
     many, once, per_token = [], [], []
     for size in trial.track(sizes):
         grid = np.ceil(PARTS * size).astype(int)
-        found = found_curve(parity_rows(2, size, seed), grid, runs, learner, STEPS)
+        found = measure_found_curve(parity_rows(2, size, seed), grid, runs, learner, STEPS)
         many.append((size, grid, found))
         needed = half_point_estimate(grid, found)
         per_token.append(scaled(needed, 1 / size))
         label = f"rows over M with which half of the runs find the pair, {STEPS} steps, M = {size}"
         yield within(label, per_token[-1], 0.5, 2.5)
         grid = (np.geomspace(0.4, 2.5, 6) * rows_to_find_links(size, 2)).astype(int)
-        once.append((size, grid, gap_curve(size, 2, 1, grid, runs=runs, seed=seed).found))
+        once.append((size, grid, measure_gap_curve(size, 2, 1, grid, runs=runs, seed=seed).found))
     step = half_point_estimate(*once[-1][1:])
     saved, parts = quotient(step, needed), [each.value for each in per_token]
     yield at_least(f"rows of one step over rows of {STEPS} steps, M = {last}", saved, 3)
@@ -244,7 +109,7 @@ def many_steps(
     yield finding(f"{text} {saved.value:.1f} times as many at {last}.", "holds")
     label = f"exponent of M in the rows for a pair, {STEPS} steps, M = {first} to {last}"
     yield within(label, threshold_law(*zip(*many, strict=True)), 0.5, 1.3)
-    leads = lead_after_one_step(parity_rows(2, first, seed), 2 * first, 12 * runs)
+    leads = measure_lead_after_one_step(parity_rows(2, first, seed), 2 * first, 12 * runs)
     link = matched_link(2)
     expected = np.sqrt(2 * first) * link_signal(first, 2, link) / link_noise(first, 2, link)
     label = f"lead of the pair after one step over {expected:.2f} deviations, M = {first}, N = 2M"
@@ -253,7 +118,7 @@ def many_steps(
     law = threshold_law(*zip(*once, strict=True))
     yield note(f"exponent of M in the rows of one step, predicted {predicted:.2f}", law)
     draw = parity_rows(2, first, seed, coins=True)
-    coins = Rate.of(found_curve(draw, [4 * first], runs, learner, STEPS))
+    coins = Rate.of(measure_found_curve(draw, [4 * first], runs, learner, STEPS))
     yield control(at_most(f"runs that find a pair where labels are coins, M = {first}", coins, 0.2))
     trial.report(0.5)
     long = partial(_against_one_step, learner)
@@ -279,7 +144,7 @@ def _against_one_step(
     tried = []
     for size, formula, draw in cases:
         grid = np.ceil(parts * formula).astype(int)
-        tried.append((size, grid, found_curve(draw, grid, runs, learner, LONG)))
+        tried.append((size, grid, measure_found_curve(draw, grid, runs, learner, LONG)))
         half = half_point_estimate(grid / formula, tried[-1][2])
         label = f"rows of {LONG} steps over {formula:,.0f} predicted for one step"
         yield at_most(f"{label}, {what.format(size)}", half, 0.5)

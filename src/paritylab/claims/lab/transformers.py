@@ -8,67 +8,30 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note, within
+from paritylab.experiments.transformers import (
+    BATCH,
+    growth_exponent,
+    median_rows,
+    train_on_fresh_rows,
+)
 from paritylab.figures import Line, Lines
-from paritylab.learning import Fresh, Runs, Transformer, learn
-from paritylab.models.transformer import Decoder
-from paritylab.problem import random_parities
+from paritylab.learning import Transformer
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Estimate, Mean
 
 #: Step size of AdamW: of 0.001, 0.002 and 0.005 it needed fewest rows among those that solved every
 #: run of seed 100, which no verdict uses (6 lines, 6 trees, 6 trees with copies, n = 16, k = 8).
-ETA, BATCH = 2e-3, 64
+ETA = 2e-3
 LINE = Transformer("line", eta=ETA, steps=1000, check=10)
 NO_CHAIN = replace(LINE, chain="none")
-
-
-def trained(learner: Transformer, n: int, k: int, runs: int, seed: int) -> Runs[Decoder]:
-    """Runs on fresh rows of random parities; targets and starts come from the seed."""
-    return learn(learner, Fresh(random_parities(n, k, runs, key=seed), BATCH), key=seed)
-
-
-def _medians(groups: Sequence[ArrayLike]) -> list[np.ndarray]:
-    """The median logarithm of each group of numbers, (groups,), and those of 2,000 groups resampled
-    from it, (groups, 2000)."""
-    generator, logs = np.random.default_rng(0), [np.log(np.asarray(each)) for each in groups]
-    drawn = [each[generator.integers(0, len(each), (2000, len(each)))] for each in logs]
-    return [np.array([np.median(x, axis=-1) for x in each]) for each in (logs, drawn)]
-
-
-def median_of(rows: ArrayLike, over: ArrayLike | None = None, times: float = 1.0) -> Estimate:
-    """The median of a row count per run, over the median of others if given, with a 95 % interval.
-
-    A run that was not solved counts with the rows it read, so its median is a lower bound.
-    """
-    groups = [rows] if over is None else [rows, over]
-    middle, drawn = ((-1.0) ** np.arange(len(groups)) @ each for each in _medians(groups))
-    low, high = np.exp(np.percentile(drawn, [2.5, 97.5])) * times
-    return Estimate(
-        float(np.exp(middle)) * times, float(low), float(high), sum(map(np.size, groups))
-    )
-
-
-def median_rows(
-    runs: Runs[Decoder], over: Runs[Decoder] | None = None, times: float = 1.0
-) -> Estimate:
-    """Median rows until solved, over those of other runs if given."""
-    return median_of(runs.stats["rows"], None if over is None else over.stats["rows"], times)
 
 
 def drawn(label: str, x: Sequence[float], values: Sequence[Estimate]) -> Line:
     """Estimates with their intervals as one line of a figure."""
     middle, low, high = ([getattr(v, end) for v in values] for end in ("value", "low", "high"))
     return Line(label, x, middle, low, high)
-
-
-def growth(sizes: Sequence[int], groups: Sequence[ArrayLike]) -> Estimate:
-    """Exponent of n in the median row count, with a 95 % interval. groups: one per size."""
-    slope, drawn = (np.polyfit(np.log(sizes), each, 1)[0] for each in _medians(groups))
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return Estimate(float(slope), float(low), float(high), sum(np.size(each) for each in groups))
 
 
 @claim(
@@ -94,9 +57,9 @@ def chain_or_none(
     fewer than half. The same layer without a chain learns a hidden pair, so it can learn.
     """
     (n, k), key = size, trial.seed
-    chain = trained(replace(shown, steps=steps), n, k, runs, key)
-    none = trained(replace(NO_CHAIN, steps=steps), n, k, runs, key)
-    pair = trained(replace(NO_CHAIN, steps=4 * steps), n, 2, runs, key)
+    chain = train_on_fresh_rows(replace(shown, steps=steps), n, k, runs, key)
+    none = train_on_fresh_rows(replace(NO_CHAIN, steps=steps), n, k, runs, key)
+    pair = train_on_fresh_rows(replace(NO_CHAIN, steps=4 * steps), n, 2, runs, key)
     where = f"n = {n}, k = {k}, {steps * BATCH:,} rows"
     yield at_least(f"runs solved with a chain, {where}", chain.rate("solved"), 0.5)
     yield at_most(f"runs solved without, {where}", none.rate("solved"), 0.5)
@@ -132,13 +95,13 @@ def rows_of_a_line(
     groups = []
     for n in trial.track(sizes):
         learner, key = replace(LINE, steps=steps), seed_of(trial.seed, n, 1000)
-        found = trained(learner, bits(n), bits(n) // 2, runs, key)
+        found = train_on_fresh_rows(learner, bits(n), bits(n) // 2, runs, key)
         groups.append(found)
         yield control(at_least(f"runs solved, n = {n}", found.rate("solved"), 0.5))
         yield note(f"rows until solved, median, n = {n}", median_rows(found))
         mass = Mean.of(found.stats["attention"])
         yield at_least(f"attention on the missing bit, n = {n}", mass, 0.4)
-    law = growth(sizes, [each.stats["rows"] for each in groups])
+    law = growth_exponent(sizes, [each.stats["rows"] for each in groups])
     yield within(f"exponent of n in the rows, n = {sizes[0]} to {sizes[-1]}", law, 0.5, 1.5)
     span = f"n = {sizes[0]} to {sizes[-1]}"
     yield finding(f"The rows of a sequential chain grow as n^{law.value:.2f}, {span}.", "holds")
@@ -181,12 +144,12 @@ def flips_of_a_chain(
     clean chains, although it never saw one.
     """
     n, k = size
-    clean = trained(replace(LINE, steps=steps), n, k, runs, trial.seed)
+    clean = train_on_fresh_rows(replace(LINE, steps=steps), n, k, runs, trial.seed)
     yield control(at_least("runs solved without wrong tokens", clean.rate("solved"), 0.5))
     ratios = []
     for p in trial.track(flips):
         learner = replace(LINE, flips=harm * p, steps=steps)
-        wrong = trained(learner, n, k, runs, seed_of(trial.seed, round(1000 * p), 1000))
+        wrong = train_on_fresh_rows(learner, n, k, runs, seed_of(trial.seed, round(1000 * p), 1000))
         ratios.append(median_rows(wrong, clean))
         label = f"rows over clean ones times (1 - 2p)², p = {p:g}, n = {n}, k = {k}"
         yield within(label, median_rows(wrong, clean, (1 - 2 * p) ** 2), 0.5, 2)

@@ -4,17 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
-import jax
-import numpy as np
-
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note
-from paritylab.claims.lab.transformers import LINE, median_rows, trained
+from paritylab.claims.lab.transformers import LINE
+from paritylab.experiments.transformers import (
+    measure_attention_on,
+    median_rows,
+    train_on_fresh_rows,
+)
 from paritylab.figures import Bars
-from paritylab.learning import Runs, Transformer
-from paritylab.models.transformer import MARK, Decoder
-from paritylab.problem.keys import as_key
-from paritylab.problem.sampling import draw_signs
+from paritylab.learning import Runs
+from paritylab.models.transformer import Decoder
 from paritylab.statistics import Mean
 
 #: Chains by their names in `learning.transformer.chains`, and what each is; "gap" is a line with
@@ -75,7 +74,7 @@ def unknown_parents(
         shown = as_shown.get(chain, chain)
         kind, gap = ("line", 2) if shown == "gap" else (shown, 1)
         learner = replace(LINE, chain=kind, gap=gap, steps=most)
-        groups[chain] = trained(learner, n, k, runs, trial.seed)
+        groups[chain] = train_on_fresh_rows(learner, n, k, runs, trial.seed)
     yield from _laws(groups, f"n = {n}, k = {k}")
     rows = {SHOWN[chain]: median_rows(group) for chain, group in groups.items()}
     yield Bars(
@@ -106,26 +105,6 @@ def _laws(groups: Mapping[str, Runs[Decoder]], where: str) -> Iterator[Any]:
         yield note(f"runs solved, {SHOWN[chain]}, {where}", found.rate("solved"))
 
 
-def mass_on(runs: Runs[Decoder], shift: int, seed: int) -> np.ndarray:
-    """Attention of the best head on every slot's missing bit, or `shift` bits further on; runs."""
-    assert isinstance(runs.learner, Transformer)
-    n, found = runs.data.n, []
-    bits = (np.asarray(draw_signs(as_key(seed), 256, n)) < 0).astype(np.int32)
-    for run, target in enumerate(runs.targets):
-        plan, model = runs.learner.plan_of(target), runs.model(run)
-        chain = bits @ plan.sums.T % 2
-        read = np.column_stack([bits, np.full(len(bits), MARK), chain[:, :-1]])
-        weights = np.asarray(_attention(model, read)).max(axis=0)
-        wanted = np.roll(plan.parents[:, :n], shift, axis=1)
-        found.append(weights[:, :n][wanted].mean())
-    return np.array(found)
-
-
-@eqx.filter_jit
-def _attention(model: Decoder, read: np.ndarray) -> jax.Array:
-    return jax.vmap(lambda each: model.outcome(each).attention)(read).mean(axis=0)
-
-
 @claim(
     "lab-transformer-attention",
     OURS,
@@ -150,12 +129,12 @@ def where_attention_looks(
     place of two: the other is the token at which the slot is asked for.
     """
     n, k = size
-    found = trained(replace(LINE, steps=steps), n, k, runs, trial.seed)
-    start = trained(replace(LINE, steps=1, eta=1e-9), n, k, runs, trial.seed)
+    found = train_on_fresh_rows(replace(LINE, steps=steps), n, k, runs, trial.seed)
+    start = train_on_fresh_rows(replace(LINE, steps=1, eta=1e-9), n, k, runs, trial.seed)
     yield control(at_least("runs solved", found.rate("solved"), 0.5))
     key, where = trial.seed, f"n = {n}, k = {k}"
-    right, other = (Mean.of(mass_on(found, each + shift, key)) for each in (0, 3))
+    right, other = (Mean.of(measure_attention_on(found, each + shift, key)) for each in (0, 3))
     yield at_least(f"attention on the missing bit, solved runs, {where}", right, 0.4)
     yield at_most(f"attention on the third bit after it, {where}", other, 0.25)
-    before = Mean.of(mass_on(start, shift, key))
+    before = Mean.of(measure_attention_on(start, shift, key))
     yield at_most(f"attention on the missing bit before training, {where}", before, 0.25)

@@ -2,49 +2,26 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
-
-import jax
-import numpy as np
+from typing import Any
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, note
-from paritylab.learning import FeedForwardNet, Heads, Sample, learn
-from paritylab.learning.descent import stacked
-from paritylab.learning.hardness.frozen import every_input, parity_of
-from paritylab.models import Zigzag
-from paritylab.problem import random_parities
+from paritylab.experiments.width_k import (
+    CORRELATED,
+    NET,
+    PUBLIC,
+    SMOOTHED,
+    build_contestants,
+    train_at_best_step,
+)
+from paritylab.learning import FeedForwardNet
 from paritylab.statistics import Rate, difference, pooled
 
-#: Models of a race by the names that readers see.
-NET = "net of k neurons"
-CORRELATED = "heads, cos(πs) and log-correlation"
-PUBLIC = "heads, HG1's public code"
-SMOOTHED = "HG1's heads with tau = 1, b = 0.1"
-#: Step sizes of Adam; each model is judged by its best.
-NET_STEPS, HEAD_STEPS = (0.01, 0.03, 0.1), (0.1, 0.2, 0.5)
 #: Runs of each control.
 CONTROLS = 40
 
 
-class Outcome(NamedTuple):
-    """rate: runs that learn. wrong: share of all inputs that a run gets wrong, on average."""
-
-    rate: Rate
-    wrong: float
-
-
-def contestants(k: int) -> dict[str, Any]:
-    """The learners of a race, by name."""
-    return {
-        NET: FeedForwardNet(k, inputs="signs"),
-        PUBLIC: Heads.code(),
-        SMOOTHED: Heads.code(tau=1.0, readout=Zigzag(k, 0.1)),
-        CORRELATED: Heads.code(readout="cos", loss="log_correlation"),
-    }
-
-
 def _swapped(k: int) -> dict[str, Any]:
-    fair = contestants(k)
+    fair = build_contestants(k)
     return {**fair, NET: fair[CORRELATED], CORRELATED: fair[NET]}
 
 
@@ -70,7 +47,7 @@ def width_k(
     runs: int = 200,
     steps: int = 300,
     *,
-    models: Callable[[int], dict[str, Any]] = contestants,
+    models: Callable[[int], dict[str, Any]] = build_contestants,
 ) -> Iterator[Any]:
     """k heads learn more often than k neurons at n = 8, except with the settings of HG1's code.
 
@@ -84,7 +61,7 @@ def width_k(
     rates: dict[tuple[str, int], list[Rate]] = {}
     for n, k, rows in trial.track(cells):
         for name, learner in models(k).items():
-            done = _best(trial.seed, replace(learner, steps=steps), (n, k, rows), runs)
+            done = train_at_best_step(trial.seed, replace(learner, steps=steps), (n, k, rows), runs)
             rates.setdefault((name, k), []).append(done.rate)
             where = f"{name}, n = {n}, k = {k}"
             yield note(f"runs that learn, {where}", done.rate)
@@ -99,26 +76,9 @@ def width_k(
     few = min(runs, CONTROLS)
     n, k, rows = min(cells, key=lambda cell: cell[2])
     neurons = FeedForwardNet(k, inputs="signs", steps=steps)
-    linear = _best(trial.seed, neurons, (n, 1, rows), few).rate
+    linear = train_at_best_step(trial.seed, neurons, (n, 1, rows), few).rate
     yield control(at_least(f"nets of k neurons that learn a single bit, n = {n}", linear, 0.75))
     n, k, _ = cells[-1]
-    wide = _best(trial.seed, replace(neurons, width=32), (n, k, 40 * n), few).rate
+    wide = train_at_best_step(trial.seed, replace(neurons, width=32), (n, k, 40 * n), few).rate
     label = f"nets of 32 neurons that learn the parity from 40n rows, n = {n}, k = {k}"
     yield control(at_least(label, wide, 0.75))
-
-
-def _best(seed: int, learner: Any, cell: tuple[int, int, int], runs: int) -> Outcome:
-    """A learner at the step size with which it learns most often; its rows are the cell's."""
-    n, k, rows = cell
-    targets = random_parities(n, k, runs, key=seed)
-    data = Sample(targets, rows)
-    etas = NET_STEPS if isinstance(learner, FeedForwardNet) else HEAD_STEPS
-    bits = every_input(n)
-    truth = np.stack([parity_of(bits, target.subset) for target in targets])
-    found = []
-    for eta in etas:
-        models = stacked(learn(replace(learner, eta=eta), data, key=seed).models)
-        made = jax.vmap(lambda model: jax.vmap(model)(bits))(models)
-        wrong = np.mean(~(truth * np.asarray(made) > 0), axis=1)
-        found.append(Outcome(Rate.of(wrong < 0.05), float(wrong.mean())))
-    return max(found, key=lambda outcome: (outcome.rate.value, -outcome.wrong))

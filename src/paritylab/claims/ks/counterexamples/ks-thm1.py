@@ -1,6 +1,6 @@
 import numpy as np
 
-from paritylab.claims.ks.queries import decode_in_one_query
+from paritylab.experiments.ks_queries import decode_in_one_query
 
 for n in (8, 12, 16):
     found = decode_in_one_query(n, n // 2, error=8 * np.exp(-n / 3))
