@@ -77,7 +77,7 @@ def stand_ins() -> Iterator[None]:
         "Task": work.Task,
         "made_rows": work.made_rows,
         "check_specs": lambda specs: None,
-        "fingerprint": lambda learner: "the suite's own",
+        "fingerprint": lambda learner, files=(): "the suite's own",
         "device": lambda: "cpu",
         "versions": lambda: {"python": "3"},
     }
