@@ -228,6 +228,7 @@ def test_ninety_claims_are_ready_soon_low_and_print_short(tab, tmp_path):
     page = tab(file.as_uri())
     page.locator("#ui-count").wait_for()
     seconds = time.perf_counter() - start
-    assert page.evaluate("document.documentElement.scrollHeight") <= 8000
+    # 8,000 for ninety claims, and 400 for the findings that the page opens with.
+    assert page.evaluate("document.documentElement.scrollHeight") <= 8400
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 30
     assert seconds < 5  # usually well below 1; other tests may run at the same time

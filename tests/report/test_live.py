@@ -210,6 +210,6 @@ def test_a_run_goes_out_as_json_and_comes_back(visit, tmp_path):
 def test_a_run_of_python_replays(visit, tmp_path):
     runs = learn(Heads.annealed(), Population(Parity(12, (2, 7))), runs=1, trace=100)
     page = visit(address=write_live_page(tmp_path / "page.html", run_facts(runs)).as_uri())
-    assert "anneal, n = 12; hidden 2, 7" in page.inner_text("#replay .rate")
+    assert "heads, n = 12; hidden 2, 7" in page.inner_text("#replay .rate")
     assert said(page, "replay").startswith("Step 1400")
     assert page.locator("#replay .arrow").count() == 2

@@ -185,6 +185,13 @@ def test_a_function_is_a_link():
 
 
 @pytest.mark.parametrize("learner", [Chain.theorem5(), Chain.theorem5(mask="level"), Layers()])
+def test_theorem_7_without_rounding_moves_every_level():
+    """Scores that are no integers are never finished, so one device does not outlive the other."""
+    assert Chain.theorem7().lowest_level
+    assert not Chain.theorem7(rounding=False).lowest_level
+    assert Chain.theorem7(rounding=False, lowest_level=True).lowest_level
+
+
 def test_hard_attention_on_the_pairs_is_exactly_right(learner):
     """Softmax leaves a little attention elsewhere; the two highest tokens alone leave nothing."""
     runs = learn(learner, Sample(random_trees(16, 8, 2), 20_000))

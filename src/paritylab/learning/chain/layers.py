@@ -22,6 +22,7 @@ from paritylab.learning.data import KnownData, Sample
 from paritylab.models.chain import LayeredChain
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.options import Choice
+from paritylab.problem import Corruption
 from paritylab.problem.tree import level_ends
 from paritylab.theory.layers import level_steps
 
@@ -73,6 +74,11 @@ class Layers(ChainLearner):
     ) -> Descended:
         """All runs, each level with the step size predicted to break fewest nodes."""
         assert isinstance(data, Sample)
+        if data.corruption != Corruption() or any(tree.noise for tree in data.targets):
+            raise ValueError(
+                "Layers learns from right rows: its step sizes are those of rows without wrong "
+                "labels or tokens; Chain learns from wrong ones"
+            )
         link, rows = as_link(self.link), Stream.of(leaves, keys, data.samples, data.n)
         k, staged = rows.leaves.shape[1], self.schedule == "staged"
         steps = level_steps(rows.n, k, int(rows.samples), link, staged=staged, mask=self.mask)

@@ -161,7 +161,8 @@ class Chain(ChainLearner):
             curriculum=Filter(256, 1.6),
             steps=None,
             rounding=True,
-            lowest_level=True,
+            # Without rounding every level goes on to move, as scores that are not whole must.
+            lowest_level=changes.get("rounding", True),
         )
         return replace(devices, **changes)
 
