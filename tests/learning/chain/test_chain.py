@@ -185,13 +185,6 @@ def test_a_function_is_a_link():
 
 
 @pytest.mark.parametrize("learner", [Chain.theorem5(), Chain.theorem5(mask="level"), Layers()])
-def test_theorem_7_without_rounding_moves_every_level():
-    """Scores that are no integers are never finished, so one device does not outlive the other."""
-    assert Chain.theorem7().lowest_level
-    assert not Chain.theorem7(rounding=False).lowest_level
-    assert Chain.theorem7(rounding=False, lowest_level=True).lowest_level
-
-
 def test_hard_attention_on_the_pairs_is_exactly_right(learner):
     """Softmax leaves a little attention elsewhere; the two highest tokens alone leave nothing."""
     runs = learn(learner, Sample(random_trees(16, 8, 2), 20_000))
@@ -217,3 +210,10 @@ def test_hard_attention_of_equal_scores_is_shared():
     model = ChainModel(np.array([[3.0], [2.0], [0.0], [0.0], [0.0]]), 4).hard()
     assert float(model(jnp.array([1.0, 0.0, 0.0, 1.0]))) == pytest.approx(-1)
     assert float(model(jnp.array([1.0, 1.0, 0.0, 1.0]))) == pytest.approx(1)
+
+
+def test_theorem_7_without_rounding_moves_every_level():
+    """Scores that are no integers are never finished, so one device does not outlive the other."""
+    assert Chain.theorem7().lowest_level
+    assert not Chain.theorem7(rounding=False).lowest_level
+    assert Chain.theorem7(rounding=False, lowest_level=True).lowest_level
