@@ -1,11 +1,24 @@
 """What nets express: least risks under any inputs and noise, and the network of Figure 1."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from scipy.special import softmax
 
-from paritylab.models import Circle
+from paritylab.learning.hardness.frozen import (
+    every_input,
+    parity_of,
+    random_features,
+    worst_shares,
+)
+from paritylab.models import (
+    Circle,
+    HeadAttention,
+    Zigzag,
+)
+from paritylab.problem import Parity
+from paritylab.risk import population_risk
 from paritylab.theory import hg1, hg1_limits
 
 
@@ -64,3 +77,22 @@ def predict_by_figure1(
     attention = softmax(np.einsum("r,irl,xjl->xij", cls, matrices, embedded) / tau, axis=-1)
     mean = np.einsum("xij,xjl->xl", attention, embedded) / k
     return np.asarray(hg1_limits.smoothed_zigzag(k * mean[:, first], k, 0.0))
+
+
+def count_features_for_half(n: int, k: int, seed: int) -> int:
+    """Random features that leave no k-set's parity a squared loss above ½."""
+    shares = worst_shares(random_features(n, 2**n, seed=seed), list(combinations(range(n), k)))
+    return int(np.searchsorted(shares, 0.5)) + 1
+
+
+def measure_loss_on_products(n: int) -> float:
+    """Largest squared loss over all pairs B, linear on the C(n, 2) products of two bits."""
+    bits, pairs = every_input(n), list(combinations(range(n), 2))
+    features = np.stack([parity_of(bits, pair) for pair in pairs], axis=1)
+    return float(1 - worst_shares(features, pairs)[-1])
+
+
+def risk_under_zigzag(heads: HeadAttention, problem: Parity) -> float:
+    """Risk of trained heads under the paper's readout, with which they are an FFNN-1."""
+    zigzag = HeadAttention(heads.directions, heads.code, problem.k, Zigzag(problem.k), heads.tau)
+    return population_risk(zigzag, problem).value

@@ -74,7 +74,7 @@ def _losses_and_gradients(directions: Any, inputs: Any, b: Any, smooth: bool) ->
 
 
 def measure_complement_pair(directions: np.ndarray, bits: np.ndarray, b: float) -> ComplementPair:
-    """The input and its complement at tau = 1/n."""
+    """Squared gradients of an input and of its complement at tau = 1/n, and Lemma 19's bound."""
     k, n = directions.shape[0], bits.shape[0]
     with float64():
         heads = heads_of(jnp.asarray(directions), n, tau=1 / n)

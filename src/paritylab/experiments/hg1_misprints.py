@@ -29,6 +29,7 @@ def relative_gap(formula: Any, exact: Any) -> float:
 
 
 def relative_gaps(printed: Any, mended: Any, exact: Any) -> tuple[float, float]:
+    """The largest gap of a line as printed, and as mended."""
     return relative_gap(printed, exact), relative_gap(mended, exact)
 
 

@@ -1,4 +1,4 @@
-"""Active search for violations: push the margin of an inequality down from many random starts."""
+"""Search for violations: push the margin of an inequality down from many random starts."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ def hunt(
 ) -> list[Find]:
     """Minimise margin(moving, fixed, case) over `moving` by Adam from random draws, for each case.
 
-    margin: what a claim says is nonnegative, differentiable almost everywhere in `moving`. draw:
+    margin: what is to be nonnegative, differentiable almost everywhere in `moving`. draw:
     from numpy's generator to (moving, fixed), such as head directions and a pair of inputs.
     Discrete choices belong in `fixed` and are explored by the draws alone. cases: arrays whose
     first axis counts the margins; all start from the same draws, in one compiled program.

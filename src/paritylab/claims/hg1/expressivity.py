@@ -14,18 +14,20 @@ import optax
 from paritylab._support.precision import float64
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, repair
+from paritylab.experiments.hg1_expressivity import (
+    count_features_for_half,
+    measure_loss_on_products,
+    risk_under_zigzag,
+)
 from paritylab.learning import Descent, Heads, Population, learn
 from paritylab.learning.hardness.frozen import (
     every_input,
-    parity_of,
-    random_features,
     smallest_pair_loss,
-    worst_shares,
 )
 from paritylab.models import FeedForward, HeadAttention, Zigzag, parity_network, tied_network
 from paritylab.problem import Parity, random_parities, random_parity
 from paritylab.problem.sampling import seed_of
-from paritylab.risk import enumerated_risk, population_risk
+from paritylab.risk import enumerated_risk
 from paritylab.statistics import Rate
 from paritylab.theory import hg1
 
@@ -144,9 +146,9 @@ def _fixed_features(sizes: Sequence[int], seed: int) -> Iterator[Any]:
     """Squared losses of linear classifiers on fixed features, for the hardest B of a size."""
     for n in sizes:
         label = f"largest squared loss on {comb(n, 2)} products of two bits, n = {n}, k = 2"
-        yield at_least(label, _loss_on_products(n), 0.5)
+        yield at_least(label, measure_loss_on_products(n), 0.5)
     cells = [*((n, 2) for n in sizes), *((n, n // 2) for n in sizes)]
-    needed = {(n, k): _features_for_half(n, k, seed) for n, k in cells}
+    needed = {(n, k): count_features_for_half(n, k, seed) for n, k in cells}
     for (n, k), count in needed.items():
         label = f"random features for squared loss ½ at every B, n = {n}, k = {k}"
         yield repair(at_least(label, count, comb(n, k) / 2))
@@ -154,19 +156,6 @@ def _fixed_features(sizes: Sequence[int], seed: int) -> Iterator[Any]:
     factor = needed[last, last // 2] / needed[first, first // 2]
     per_bit = factor ** (1 / (last - first))
     yield repair(at_least("factor per bit by which that number grows at k = n/2", per_bit, 1.5))
-
-
-def _features_for_half(n: int, k: int, seed: int) -> int:
-    """Random features that leave no k-set's parity a squared loss above ½."""
-    shares = worst_shares(random_features(n, 2**n, seed=seed), list(combinations(range(n), k)))
-    return int(np.searchsorted(shares, 0.5)) + 1
-
-
-def _loss_on_products(n: int) -> float:
-    """Largest squared loss over all pairs B, linear on the C(n, 2) products of two bits."""
-    bits, pairs = every_input(n), list(combinations(range(n), 2))
-    features = np.stack([parity_of(bits, pair) for pair in pairs], axis=1)
-    return float(1 - worst_shares(features, pairs)[-1])
 
 
 @claim(
@@ -191,7 +180,8 @@ def remark9(
     targets = random_parities(n, k, runs, key=trial.seed)
     trained = learn(Heads.annealed(steps=steps), Population(targets), key=trial.seed)
     risks = [
-        _zigzag_risk(model, target) for model, target in zip(trained.models, targets, strict=True)
+        risk_under_zigzag(model, target)
+        for model, target in zip(trained.models, targets, strict=True)
     ]
     learnt = Rate.of(np.array(risks) < 0.05)
     problem = random_parity(trial.seed, 10, k)
@@ -224,9 +214,3 @@ def remark9(
         f"{edges} edges tied to {numbers} numbers ({cell}) and learns when they do: the ties are "
         "what saves."
     )
-
-
-def _zigzag_risk(heads: HeadAttention, problem: Parity) -> float:
-    """Risk of trained heads under the paper's readout, with which they are an FFNN-1."""
-    zigzag = HeadAttention(heads.directions, heads.code, problem.k, Zigzag(problem.k), heads.tau)
-    return population_risk(zigzag, problem).value

@@ -53,12 +53,16 @@ def prop21(
     for lean in LEANS:
         leaning = risk_between_neighbours(n, 1 / n**2, "softmax", last, lean)
         yield note(f"soft risk over δ² for δ = {lean:g}, tau = 1/n²", leaning.value / lean**2)
-    wrong, distance, slack = harden_soft_solutions(trial.track(sizes))
-    yield control(at_least("of these with soft risk 0", wrong.size, 1))
-    yield at_most("soft solutions wrong when hard, no neighbours", wrong.sum(), 0)
-    yield repair(at_least("soft solutions right when hard", np.sum(~wrong), wrong.size))
-    yield repair(at_most("largest distance of a solution's weights from 1_B", distance, 1e-6))
-    yield repair(at_least("least risk minus 4·2^-n Σ_B (1-g_j)₊²", slack, -1e-9))
+    hardened = harden_soft_solutions(trial.track(sizes))
+    yield control(at_least("of these with soft risk 0", hardened.wrong.size, 1))
+    yield at_most("soft solutions wrong when hard, no neighbours", hardened.wrong.sum(), 0)
+    yield repair(
+        at_least("soft solutions right when hard", np.sum(~hardened.wrong), hardened.wrong.size)
+    )
+    yield repair(
+        at_most("largest distance of a solution's weights from 1_B", hardened.distance, 1e-6)
+    )
+    yield repair(at_least("least risk minus 4·2^-n Σ_B (1-g_j)₊²", hardened.slack, -1e-9))
     yield instead(
         "True if neighbours are those of the circle (0 and n-1 too). Soft risk 0 forces g_j ≥ 1 on "
         "B, because the risk is at least 4·2^-n Σ_B (1-g_j)₊², hence g = 1_B, and without "

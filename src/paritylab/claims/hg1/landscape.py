@@ -90,6 +90,7 @@ def temperature(
     yield Lines(lines, x="n", y="attention on its own position", log="xy")
 
 
+#: Sets, three or more positions apart, and b of the heads on B.
 SETS: list[tuple[int, ...]] = [(4,), (1, 4), (0, 3, 6)]
 ON = [*((subset, 0.0) for subset in SETS[1:]), *((subset, SMOOTHING) for subset in SETS)]
 #: μ of the inequality, as small as one may call positive.
