@@ -332,7 +332,7 @@ def _flips_of(data: KnownData) -> Flips | None:
     label = own * (1 - flips) + (1 - own) * flips
     if not tokens and not label:
         return None
-    return Flips(np.asarray(tokens, np.float32), np.asarray(label, np.float32))
+    return Flips(np.float32(tokens), np.float32(label))
 
 
 Chain.presets = {
