@@ -202,6 +202,14 @@ def test_balanced_positions_share_exactly():
     assert runs.recovered.all()
 
 
+def test_from_zero_any_number_of_heads_takes_the_same_step():
+    targets = Population(random_parities(64, 2, 3, sign=-1))
+    ends = [learn(Heads.pair(heads=heads), targets, key=1) for heads in (1, 2, 4)]
+    for runs in ends:
+        np.testing.assert_allclose(runs.risk, ends[1].risk, rtol=1e-9)
+        np.testing.assert_array_equal(runs.solved, ends[1].solved)
+
+
 def test_a_second_call_compiles_nothing_even_at_another_gain_and_key(caplog):
     learn(Heads.pair(width=12), Population(pairs(20, 3)))
     with jax.log_compiles(), caplog.at_level("WARNING"):

@@ -138,7 +138,10 @@ def step_size(settings: "Heads", n: int) -> float:
         return settings.eta
     if settings.readout == "pair" and settings.optimiser == "sgd" and settings.loss in XOR_LOSSES:
         gain = default_gain(n) if settings.gain is None else settings.gain
-        return gain * unit_step(n, attention=settings.attention, loss=str(settings.loss))
+        heads = 2 if settings.heads is None else settings.heads
+        return gain * unit_step(
+            n, attention=settings.attention, loss=str(settings.loss), heads=heads
+        )
     if settings.gain is not None:
         raise ValueError(
             "a gain is a step of plain descent on the squared or correlation loss; give eta"

@@ -171,9 +171,12 @@ def first_response(attention: str | Kind, n: int) -> tuple[float, float]:
     return float(weights[0]), slope
 
 
-def unit_step(n: int, *, attention: AttentionPart = "softmax", loss: str = "squared") -> float:
+def unit_step(
+    n: int, *, attention: AttentionPart = "softmax", loss: str = "squared", heads: int = 2
+) -> float:
     """The step size at which one exact step gives the pair a score of 1 above the rest, up to the
-    overlaps of positions: 2/(dα/dscore · signal). A gain multiplies it.
+    overlaps of positions: heads/(dα/dscore · signal), as each head's gradient is a share of
+    1/heads. A gain multiplies it.
 
     >>> round(unit_step(100), 6)  # n²/2 for softmax and ½(ŷ-y)²
     5000.0
@@ -185,7 +188,7 @@ def unit_step(n: int, *, attention: AttentionPart = "softmax", loss: str = "squa
             f"from equal weights this attention does not raise the pair (signal {signal:.3g}), so "
             "a gain has no unit"
         )
-    return 2 / (slope * signal)
+    return heads / (slope * signal)
 
 
 def default_gain(n: int) -> float:
