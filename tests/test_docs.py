@@ -109,14 +109,6 @@ def test_links_lead_to_files(page):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_a_package_page_has_no_link_to_a_file(build):
-    readme = (ROOT / "README.md").read_text()
-    text = build.package_page(readme)
-    assert re.findall(r"\]\((?!https?:)[^)]*\)|!\[", text) == []
-    assert "hg1-thm5" in text
-    assert text.count("```") == readme.count("```")
-
-
 def test_an_annotated_paper_has_every_statement_in_its_order(build):
     from paritylab.claims.coverage import statements
 

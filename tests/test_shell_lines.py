@@ -46,7 +46,29 @@ PAGES = [
     )
     if "```sh" in path.read_text() and not path.relative_to(ROOT).as_posix().startswith(MADE_HERE)
 ]
-#: A file that a page speaks of as the reader's own.
+#: Files that a page speaks of as the reader's own.
+LOSSES = "def my_loss(y, prediction):\n    return (y - prediction) ** 2\n"
+LEARNERS = """\
+import equinox as eqx
+import jax
+from paritylab.learning import Population, register_learner
+
+
+@register_learner("mine")
+class Mine:
+    takes = (Population,)
+    steps = 5
+
+    def init(self, key, target):
+        return eqx.nn.MLP(target.n, "scalar", 4, 1, key=key)
+
+    def step(self, net, risk, key):
+        value, gradient = risk(net)
+        return eqx.apply_updates(net, jax.tree.map(lambda slope: -0.1 * slope, gradient)), value
+
+    def model(self, net, target):
+        return net
+"""
 GRID = (
     'learner = "heads"\nruns = 20\nblock = 10\n[problem]\nn = [16, 32]\n[settings]\n'
     'preset = "pair"\nwidth = [20]\n'
@@ -85,6 +107,8 @@ def desk(tmp_path_factory):
         program.chmod(0o755)
     folder = tmp_path_factory.mktemp("desk")
     (folder / "grid.toml").write_text(GRID)
+    (folder / "mine.py").write_text(LOSSES)
+    (folder / "my_learners.py").write_text(LEARNERS)
     (folder / "examples").symlink_to(ROOT / "examples")
     shutil.copyfile(ROOT / "examples" / "new_claim.py", folder / "my_claims.py")
     (folder / ".venv").mkdir()

@@ -17,7 +17,7 @@ def branching(s):
 @pytest.mark.parametrize(
     ("readout", "words"),
     [
-        ("tan", 'must be "zigzag", "cos" or a function of s, got \'tan\''),
+        ("tan", 'must be "zigzag", "cos", "pair" or a function of s, got \'tan\''),
         (lambda s: 0.5 + 0 * s, r"is 0.5 for every s in \[0, 3\]: a readout must depend on s"),
         (math.cos, "readout cos cannot take arrays; use jax.numpy"),
         (branching, r"readout branching branches on its value .* use jnp.where"),
