@@ -76,7 +76,7 @@ class Trained:
     """What a learner's `train` returns; every array has the run as its first axis.
 
     numbers: a tree (dicts, tuples) of all trained arrays. subset: what each run says the hidden
-    set is, None if it says nothing. risk, error, kind: the front door's number of what was
+    set is, None if it says nothing. risk, error, kind: the risk of what was
     trained, its error, and "exact", "numerical" or "sampled"; loss: which loss it is of. solved:
     flags; a run that diverged is never solved. recovered: flags, from `subset` unless the learner
     knows better. abstained: flags. trace: arrays by name (runs, records, …), with "step" the

@@ -273,8 +273,8 @@ def learn(
     """Train `runs` runs of the learner on the data; run i draws from fold_in(key, first_run + i).
 
     key: an integer seed or a jax key. trace: keep the state before every so many steps. progress: a
-    function that is called with a `Progress` now and then; None or False tells nobody. A learner
-    of one's own is described in `paritylab.learning.stepwise`.
+    function that is called with a `Progress` now and then, by learners that train in the common
+    loop (`Heads`, networks, own ones). One's own are described in `paritylab.learning.stepwise`.
 
     >>> from paritylab import Heads, Population, Parity
     >>> runs = learn(Heads.code(steps=400), Population(Parity(8, (2, 5))), runs=16)

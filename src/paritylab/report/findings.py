@@ -48,8 +48,8 @@ HEADLINES = (
         "{runs that reach risk 0.05, best setting, n = 8, k = 2} runs of two heads reach risk 0.05 "
         "and {runs that reach risk 0.05, best setting, n = 8, k = 3} of three heads do; guessing "
         "has risk 1.",
-        "Proved, for one hidden pair among 8 bits and temperature 1/8: from at least a quarter of "
-        "all random starts two heads stay at risk 1 or more for ever.",
+        "Proved, for one hidden pair among 8 bits, temperature 1/8 and small steps: from at least "
+        "a quarter of all random starts two heads stay at risk 1 or more for ever.",
     ),
     Headline(
         "lab-heads-learn",

@@ -1,4 +1,4 @@
-"""KS's four models at the published size, and recurrent rivals."""
+"""KS's four models, with fewer rows than published, and recurrent networks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

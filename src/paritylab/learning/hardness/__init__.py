@@ -1,1 +1,1 @@
-"""What cannot be learned, and the rivals: oracles, frozen attention, other networks."""
+"""What cannot be learned: frozen attention."""
